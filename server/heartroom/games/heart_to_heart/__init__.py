@@ -1,0 +1,75 @@
+"""Heart to Heart: a solitaire of pairs. This module is the game as the rest of the house sees it.
+
+`layout` knows the shape, `deal` the codes, `rules` the moves, `solver` the best play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from heartroom.games.game import Action, Game, Outcome, Refused, Setup, Value, View
+from heartroom.games.heart_to_heart import deal as deals
+from heartroom.games.heart_to_heart import rules
+from heartroom.games.heart_to_heart.rules import State
+
+
+class HeartToHeart:
+    """The `Game` protocol's methods, whose contracts are described there. One seat, no private cards."""
+
+    name = "heart-to-heart"
+    rules_version = 1
+    seats = 1
+    fields: tuple[str, ...] = rules.FIELDS
+    codes: frozenset[str] = rules.CODES | {"bad_options", "bad_code"}
+
+    def parse_options(self, raw: Mapping[str, Value]) -> Mapping[str, Value]:
+        """`{}` for a random deal or `{"code": …}`, which is read leniently and returned in its usual form.
+
+        Raises `Refused("bad_code")`, or `Refused("bad_options")` for any other option.
+        """
+        if not raw:
+            return {}
+        if raw.keys() != {"code"}:
+            raise Refused("bad_options")
+        return {"code": deals.format_code(deals.parse_code(raw["code"]))}
+
+    def deal(self, options: Mapping[str, Value], entropy: bytes) -> Setup:
+        """The deal of the code in `options`, or of a random one; either way the setup has its code."""
+        code = options.get("code")
+        number = deals.random_number(entropy) if code is None else deals.parse_code(code)
+        return Setup({"code": deals.format_code(number)}, deals.deal_number(number))
+
+    def initial(self, setup: Setup) -> State:
+        """The state before the first move. The code in the options is a label: the deal is the setup's.
+
+        Raises `ValueError` for a setup without a code or whose deal is not four of each rank.
+        """
+        code = setup.options.get("code")
+        if not isinstance(code, str):
+            raise ValueError("a deal of Heart to Heart has a code")
+        return rules.initial(setup.deal, code)
+
+    def parse_action(self, raw: object) -> Action:
+        """`("draw",)`, `("recycle",)`, `("undo",)` or `("pair", a, b)`. Raises `Refused("malformed")`."""
+        return rules.parse_action(raw)
+
+    def apply(self, state: State, seat: int, action: Action) -> State:
+        """The state after `action`. Raises `Refused` with one of `rules.CODES`."""
+        return rules.apply(state, action)
+
+    def perspective(self, seat: int | None) -> int | None:
+        """`None`: player and spectators see the same."""
+        return None
+
+    def view(self, state: State, perspective: int | None) -> View:
+        """What everybody sees: one value for each of `fields`."""
+        return rules.view(state)
+
+    def outcome(self, state: State) -> Outcome | None:
+        """The win, or `None`: a game that is stuck is not over, as moves can be taken back."""
+        position = state.position
+        return Outcome((0,), (position.score,)) if position.status == rules.WON else None
+
+
+GAME: Final[Game] = HeartToHeart()
