@@ -1,0 +1,83 @@
+# heartroom. `make` alone lists the targets; a target's comment is its line there.
+# All that is made stays in this folder: .venv, client/node_modules, server/heartroom/web/static.
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+STATIC := server/heartroom/web/static
+CODE   := server tests bench tools
+
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# A stamp is as new as what it stands for, so nothing is done twice.
+VENV_READY   := $(VENV)/venv.stamp
+PLAY_READY   := $(VENV)/play.stamp
+TEST_READY   := $(VENV)/test.stamp
+NPM_READY    := client/node_modules/npm.stamp
+CLIENT_READY := $(STATIC)/.stamp
+
+CLIENT_SOURCES := $(shell find client -mindepth 1 -name node_modules -prune -o ! -name '.*' -print)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help play test unit lint types format client bench clean lock
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+play: $(PLAY_READY) $(CLIENT_READY) ## set up what is missing and start the server; its page's address is printed (ARGS='--port 9000')
+	@exec heartroom serve $(ARGS)
+
+test: lint types unit ## set up what is missing, then all checks and all tests
+
+unit: $(TEST_READY) $(CLIENT_READY) ## the tests alone (ARGS='tests/games -k undo')
+	@python -m tools.chromium
+	@exec pytest $(ARGS)
+
+lint: $(TEST_READY) $(NPM_READY) ## style, formatting and import rules of the server; types of the client
+	ruff check $(wildcard $(CODE))
+	ruff format --check $(wildcard $(CODE))
+	lint-imports
+	npm run --silent --prefix client check
+
+types: $(TEST_READY) ## mypy --strict
+	mypy $(wildcard $(CODE))
+
+format: $(TEST_READY) ## put the Python code in shape
+	ruff check --fix-only $(wildcard $(CODE))
+	ruff format $(wildcard $(CODE))
+
+client: $(CLIENT_READY) ## build the client
+
+bench: $(TEST_READY) $(CLIENT_READY) ## measure the server under load (ARGS='…'), see bench/README.md
+	@exec python -m bench $(ARGS)
+
+lock: $(VENV_READY) ## pin the newest versions of all requirements
+	pip install --quiet uv
+	tools/lock.sh
+
+clean: ## remove all that was made, but not the saved games
+	rm -rf $(VENV) client/node_modules $(STATIC) server/*.egg-info build dist \
+	    .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache test-results
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV_READY): tools/venv.sh
+	tools/venv.sh $(VENV)
+	@touch $@
+
+$(PLAY_READY): $(VENV_READY) requirements/play.txt requirements/client.txt pyproject.toml
+	pip install --quiet -r requirements/play.txt -r requirements/client.txt
+	pip install --quiet --no-deps -e .
+	@touch $@
+
+$(TEST_READY): $(PLAY_READY) requirements/test.txt
+	pip install --quiet -r requirements/test.txt
+	@touch $@
+
+$(NPM_READY): $(PLAY_READY) client/package.json client/package-lock.json
+	npm ci --prefix client --no-audit --no-fund
+	@touch $@
+
+$(CLIENT_READY): $(NPM_READY) $(CLIENT_SOURCES)
+	npm run --silent --prefix client build
+	@touch $@
