@@ -37,7 +37,7 @@ unit: $(TEST_READY) $(CLIENT_READY) ## the tests alone (ARGS='tests/games -k und
 lint: $(TEST_READY) $(NPM_READY) ## style, formatting and import rules of the server; types of the client
 	ruff check $(wildcard $(CODE))
 	ruff format --check $(wildcard $(CODE))
-	lint-imports
+	lint-imports --no-logo
 	npm run --silent --prefix client check
 
 types: $(TEST_READY) ## mypy --strict
