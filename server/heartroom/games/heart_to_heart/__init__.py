@@ -66,6 +66,10 @@ class HeartToHeart:
         """What everybody sees: one value for each of `fields`."""
         return rules.view(state)
 
+    def scores(self, state: State) -> tuple[int, ...]:
+        """0 … 250."""
+        return (state.position.score,)
+
     def outcome(self, state: State) -> Outcome | None:
         """The win, or `None`: a game that is stuck is not over, as moves can be taken back."""
         position = state.position

@@ -1,0 +1,194 @@
+"""The `heartroom` command."""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import structlog
+import uvicorn
+
+from heartroom import __version__
+from heartroom.cards import rank_text
+from heartroom.games.game import Refused
+from heartroom.games.heart_to_heart import GAME as HEART_TO_HEART
+from heartroom.protocol.inbound import LARGEST
+from heartroom.sessions.record import BadRecord, read
+from heartroom.store.embedded import Embedded, StoreFailed, StoreInUse
+from heartroom.store.store import Store
+from heartroom.web import settings as web_settings
+from heartroom.web.app import Web
+from heartroom.web.settings import BadSetting, Settings
+from heartroom.web.sockets import DirectProtocol
+
+_SPARE_PORTS = 10
+"""How many further ports are tried when none was asked for and the usual one is taken."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def main() -> None:
+    """heartroom: a card room on the web."""
+
+
+@main.command()
+@click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 takes a free one.  [default: 8000]"
+)
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Where games are kept without a Redis.")
+def serve(host: str | None, port: int | None, data_dir: Path | None) -> None:
+    """Open the card room. Further settings come from HEARTROOM_… in the environment."""
+    try:
+        settings = web_settings.load(os.environ, host=host, port=port, data_dir=data_dir)
+        secret = web_settings.secret(settings)
+        listening = _listen(settings, wanted=port is not None or "HEARTROOM_PORT" in os.environ)
+    except (BadSetting, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    _log_to_stderr(settings.log_level)
+    if settings.redis_url:
+        _serve(settings, secret, settings.redis_url, listening)
+        return
+    embedded = Embedded(settings.data_dir, settings.fsync)
+    try:
+        embedded.start()
+        _serve(settings, secret, embedded.url, listening)
+    except (StoreInUse, StoreFailed) as error:
+        raise click.ClickException(str(error)) from None
+    finally:
+        embedded.stop()
+
+
+@main.command()
+@click.argument("code")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def deal(code: str, as_json: bool) -> None:
+    """Show the deal of a Heart to Heart CODE, such as HH1-N-AAAAAAM."""
+    try:
+        setup = HEART_TO_HEART.deal(HEART_TO_HEART.parse_options({"code": code}), bytes(32))
+    except Refused as refused:
+        raise click.ClickException(f"{code!r} is no deal code ({refused.code})") from None
+    heart, stock, discard = setup.deal[:25], setup.deal[25:51], setup.deal[51:]
+    if as_json:
+        shown = {"code": setup.options["code"], "heart": heart, "stock": stock, "discard": discard}
+        click.echo(json.dumps(shown))
+        return
+    click.echo(setup.options["code"])
+    click.echo(HEART_TO_HEART.initial(setup).position)
+    click.echo("drawn in this order: " + " ".join(rank_text(rank) for rank in stock))
+
+
+@main.command()
+@click.argument("file", type=click.File("rb"))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def verify(file: Any, as_json: bool) -> None:
+    """Play an exported game again, by the rules, and say how it ended. FILE may be - for standard input.
+
+    Exits with 1 if the record does not hold.
+    """
+    try:
+        game = read(file.read())
+    except BadRecord as bad:
+        if as_json:
+            click.echo(json.dumps({"valid": False, "line": bad.line, "reason": bad.reason}))
+        else:
+            click.echo(f"refused: {bad}", err=True)
+        sys.exit(1)
+    outcome = game.outcome
+    result = "unfinished" if outcome is None else "won" if game.game.seats == 1 else "over"
+    scores = list(game.game.scores(game.states[-1]))
+    facts = {
+        "valid": True,
+        "game": game.header.game,
+        "result": result,
+        "score": scores[0] if len(scores) == 1 else scores,
+        "winners": list(outcome.winners) if outcome else [],
+        "moves": len(game.steps),
+        "elapsed_ms": game.elapsed_ms,
+    }
+    if as_json:
+        click.echo(json.dumps(facts))
+    else:
+        for name, value in facts.items():
+            if name != "valid":
+                click.echo(f"{name}: {value}")
+
+
+# -- inside
+
+
+def _listen(settings: Settings, *, wanted: bool) -> socket.socket:
+    """A socket at the address of the settings, or (if that port was not `wanted`) at one near by."""
+    for port in (settings.port,) if wanted else range(settings.port, settings.port + 1 + _SPARE_PORTS):
+        try:
+            return _bound(settings.host, port)
+        except OSError as error:
+            failure = OSError(f"cannot listen on {settings.host} port {port}: {error.strerror or error}")
+    raise failure
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, _, _, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(2048)
+    except OSError:
+        listening.close()
+        raise
+    listening.set_inheritable(True)
+    return listening
+
+
+def _address(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+    return f"http://{shown}:{port}"
+
+
+def _serve(settings: Settings, secret: str, redis_url: str, listening: socket.socket) -> None:
+    store = Store(redis_url, live_ttl_s=settings.live_days * 86_400)
+    config = uvicorn.Config(
+        Web(settings, secret, store).app(),
+        loop="uvloop",
+        http="httptools",
+        ws=DirectProtocol,
+        # Beyond this a frame is not even read; up to it, it gets an answer (see `protocol.inbound.LARGEST`).
+        ws_max_size=4 * LARGEST,
+        ws_per_message_deflate=False,  # frames are smaller than what it adds
+        ws_ping_interval=20.0,
+        ws_ping_timeout=20.0,
+        timeout_graceful_shutdown=5,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=settings.trusted_proxies or "127.0.0.1",
+        server_header=False,
+        access_log=False,
+        log_config=None,
+    )
+    click.echo(f"heartroom is open at {_address(listening)}")
+    # What has been imported stays: no need to look through it for garbage again and again.
+    gc.collect()
+    gc.freeze()
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _log_to_stderr(level: str) -> None:
+    """Our own log and the libraries' on standard error."""
+    number = getattr(logging, level.upper())
+    logging.basicConfig(
+        level=max(number, logging.WARNING), stream=sys.stderr, format="%(levelname)s %(message)s"
+    )
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )

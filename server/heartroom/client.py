@@ -1,0 +1,275 @@
+"""A small client for programs: bots, tests, load generators. Speaks docs/protocol.md.
+
+    async with await Client.connect("ws://127.0.0.1:8000") as client:
+        await client.join(await client.new("heart-to-heart", {"code": "HH1-N-AAAAAAM"}))
+        await client.act("draw")
+        print(client.table.view)
+
+Knows the wire and no game: a view is a list, an action is a verb with arguments.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Final, Self
+
+import msgspec
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
+
+SUBPROTOCOL: Final = Subprotocol("heartroom.v1")
+COOKIE: Final = "heartroom"
+
+NEW, JOIN, ACT, NAME, LEAVE, PING = range(1, 7)
+DIFF, SNAPSHOT, ACK, REJECT, WELCOME, CREATED, TABLE, CLOCK, PONG, ERROR, RESUMED, STORE = range(12)
+
+
+class Rejected(Exception):
+    """The server refused a request; `code` says why."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code: Final = code
+
+
+class Lost(Exception):
+    """The connection is gone. Whether a request under way was done is not known: connect again, join with
+    what you hold, and send it again with the same id."""
+
+
+class OutOfStep(Exception):
+    """The server sent something that does not follow from what came before."""
+
+
+@dataclass(slots=True)
+class Table:
+    """What the client knows of the session it looks at."""
+
+    session: str = ""
+    game: str = ""
+    epoch: int = 0
+    version: int = 0
+    seat: int | None = None
+    view: list[Any] = field(default_factory=list)
+    elapsed_ms: int = 0
+    running: bool = False
+    names: list[str] = field(default_factory=list)
+    viewers: int = 0
+
+    def apply(self, message: list[Any]) -> None:
+        """Takes a *diff*. Raises `OutOfStep` if it is not the next one."""
+        if message[1] != self.version + 1:
+            raise OutOfStep(f"diff to version {message[1]} on {self.version}")
+        for index, value in zip(message[2::2], message[3::2], strict=True):
+            self.view[index] = value
+        self.version = message[1]
+
+
+class Client:
+    """One connection. All that it is told is in its attributes; methods send, and wait for the answer."""
+
+    def __init__(self, connection: ClientConnection, cookie: str | None) -> None:
+        self.connection: Final = connection
+        self.cookie: Final = cookie
+        """Who we are: give it to `connect` to be the same player again."""
+        self.player = ""
+        self.name = ""
+        self.sessions: list[tuple[str, str]] = []
+        self.table = Table()
+        self.errors: list[str] = []
+        """Codes of all *error* messages so far."""
+        self.store_answers = True
+        self.frames: list[bytes] = []
+        """Every frame received, if `keep_frames` is set."""
+        self.keep_frames = False
+        self._next_ref = secrets.randbelow(2**48) + 1
+        self._answers: dict[int, asyncio.Future[Any]] = {}
+        self._welcomes: list[int] = []
+        self._changed = asyncio.Condition()
+        self._lost = False
+        self._reader = asyncio.create_task(self._read())
+
+    @classmethod
+    async def connect(
+        cls, url: str, cookie: str | None = None, *, origin: str | None = None, **options: Any
+    ) -> Self:
+        """Connects to the server at `url` (`ws://host:port`) and returns once it has said *welcome*.
+        `options` go to `websockets.connect`."""
+        headers = {}
+        if cookie is not None:
+            headers["Cookie"] = f"{COOKIE}={cookie}"
+        if origin is not None:
+            headers["Origin"] = origin
+        options.setdefault("max_size", 2**20)
+        connection = await connect(
+            f"{url}/ws",
+            subprotocols=[SUBPROTOCOL],
+            additional_headers=headers,
+            compression=None,
+            proxy=None,
+            **options,
+        )
+        assert connection.response is not None
+        for header in connection.response.headers.get_all("Set-Cookie"):
+            if header.startswith(f"{COOKIE}="):
+                cookie = header.split(";", 1)[0].removeprefix(f"{COOKIE}=")
+        client = cls(connection, cookie)
+        await client.until(lambda: client.player != "")
+        return client
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Ends the connection."""
+        await self.connection.close()
+        await asyncio.gather(self._reader, return_exceptions=True)
+
+    # -- requests
+
+    def fresh_ref(self) -> int:
+        """A number for the next request, used by no other."""
+        self._next_ref += 1
+        return self._next_ref
+
+    async def new(self, game: str, options: Mapping[str, Any] | None = None) -> str:
+        """Begins a session and returns its id. Raises `Rejected`, `Lost`."""
+        ref = self.fresh_ref()
+        answer: str = await self.ask(ref, [NEW, ref, game, dict(options or {})])
+        return answer
+
+    async def join(self, session: str, epoch: int = 0, version: int = 0) -> None:
+        """Looks at `session` and returns when its view is here and as new as the server's. Raises `Rejected`
+        (`no_session`), `Lost`."""
+        errors = len(self.errors)
+        if (session, epoch) != (self.table.session, self.table.epoch):
+            self.table = Table(session=session)
+        self.table.names = []
+        await self.send([JOIN, session, epoch, version])
+        # *table* comes last of all that answers a join
+        await self.until(lambda: bool(self.table.names) or len(self.errors) > errors)
+        if len(self.errors) > errors:
+            raise Rejected(self.errors[-1])
+
+    async def act(self, *action: Any, base: int | None = None, ref: int | None = None) -> int:
+        """Takes an action and returns the version it made, once it is stored. Raises `Rejected`, `Lost`."""
+        ref = self.fresh_ref() if ref is None else ref
+        answer: int = await self.ask(ref, [ACT, ref, base, list(action)])
+        return answer
+
+    async def rename(self, name: str) -> str:
+        """Takes a name and returns it as the server keeps it. Raises `Rejected`, `Lost`."""
+        ref = self.fresh_ref()
+        # answered by *welcome*, which has no ref
+        answer: str = await self.ask(ref, [NAME, ref, name], on_welcome=True)
+        return answer
+
+    async def ping(self) -> None:
+        """Returns when the server has answered. Raises `Lost`."""
+        number = self.fresh_ref()
+        await self.ask(number, [PING, number])
+
+    async def leave(self) -> None:
+        """Looks at nothing any more."""
+        await self.send([LEAVE])
+        self.table = Table()
+
+    # -- below
+
+    async def send(self, message: list[Any]) -> None:
+        """Sends one message. Raises `Lost`."""
+        await self.send_frame(msgspec.msgpack.encode(message))
+
+    async def send_frame(self, frame: bytes | str) -> None:
+        """Sends anything at all. Raises `Lost`."""
+        try:
+            await self.connection.send(frame)
+        except ConnectionClosed as closed:
+            raise Lost(str(closed)) from closed
+
+    async def ask(self, ref: int, message: list[Any], *, on_welcome: bool = False) -> Any:
+        """Sends `message` and returns what answers its `ref`. Raises `Rejected`, `Lost`."""
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._answers[ref] = future
+        if on_welcome:
+            self._welcomes.append(ref)
+        try:
+            await self.send(message)
+            return await future
+        finally:
+            self._answers.pop(ref, None)
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Returns when `condition` holds; it is looked at after every message. Raises `Lost` if it cannot
+        come to hold any more."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: condition() or self._lost)
+        if not condition():
+            raise Lost("the connection was closed")
+
+    async def _read(self) -> None:
+        try:
+            async for frame in self.connection:
+                assert isinstance(frame, bytes)
+                if self.keep_frames:
+                    self.frames.append(frame)
+                self._received(msgspec.msgpack.decode(frame))
+                async with self._changed:
+                    self._changed.notify_all()
+        except ConnectionClosed:
+            pass
+        finally:
+            self._lost = True
+            for future in self._answers.values():
+                if not future.done():
+                    future.set_exception(Lost("the connection was closed"))
+            async with self._changed:
+                self._changed.notify_all()
+
+    def _answer(self, ref: int, value: Any) -> None:
+        future = self._answers.get(ref)
+        if future is not None and not future.done():
+            future.set_result(value)
+
+    def _received(self, message: list[Any]) -> None:
+        kind, table = message[0], self.table
+        if kind == DIFF:
+            table.apply(message)
+        elif kind == SNAPSHOT:
+            _, table.session, table.game, table.epoch, table.version, table.seat, table.view, clock = message
+            table.elapsed_ms, table.running = clock[0], bool(clock[1])
+        elif kind == ACK:
+            self._answer(message[1], message[2])
+        elif kind == REJECT:
+            if message[1] in self._welcomes:
+                self._welcomes.remove(message[1])
+            future = self._answers.get(message[1])
+            if future is not None and not future.done():
+                future.set_exception(Rejected(message[2]))
+        elif kind == WELCOME:
+            self.player, self.name = message[1], message[2]
+            self.sessions = [(session, game) for session, game in message[3]]
+            if self._welcomes:
+                self._answer(self._welcomes.pop(0), self.name)
+        elif kind == CREATED:
+            self._answer(message[1], message[2])
+        elif kind == TABLE:
+            table.names, table.viewers = message[1], message[2]
+        elif kind == CLOCK:
+            table.elapsed_ms, table.running = message[1], bool(message[2])
+        elif kind == PONG:
+            self._answer(message[1], None)
+        elif kind == ERROR:
+            self.errors.append(message[1])
+        elif kind == STORE:
+            self.store_answers = bool(message[1])

@@ -1,0 +1,1 @@
+"""The rules of each game, pure: see `game.py`."""

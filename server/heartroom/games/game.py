@@ -1,0 +1,143 @@
+"""What a game is, as the rest of the house sees it, and the registry of the games there are.
+
+Everything below this package is pure: no clock, no I/O, no asyncio, no global randomness. A game is
+a *setup* (options and deal) and an append-only *log of actions*; all else is derived by folding:
+
+    state = fold(game.apply, game.initial(setup), log)
+    view  = game.view(state, seat)
+
+Adding a game means adding one folder here whose `__init__` defines `GAME`; nothing else names it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Protocol
+
+Value = Any
+"""A msgpack- and JSON-able value: None, bool, int, str, or a tuple of values."""
+
+Action = tuple[Any, ...]
+"""An action as it stands in the log and on the wire: the verb first, then its arguments, e.g.
+`("draw",)` or `("pair", 25, 0)`. Always built by `Game.parse_action`, so it is well-formed."""
+
+View = tuple[Any, ...]
+"""What one viewer may know: a flat tuple, one value a field, in the order of `Game.fields`. Two views
+of one game have the same length, so a diff is the list of the places in which they differ."""
+
+
+class Refused(Exception):
+    """An action, an option or a code that cannot be taken. Carries a code from a closed list and
+    changes nothing."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code: Final = code
+        """The code that goes to the player, e.g. `"not_equal"`; each game lists its own in `codes`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """All that a game's beginning depends on. Kept in the store; secret until the game is over."""
+
+    options: Mapping[str, Value]
+    """What was asked for, completed (e.g. the code of the deal). Everybody may see it."""
+    deal: tuple[Value, ...]
+    """What is hidden: the shuffled cards, or the seed of all the hands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a game that is over has ended."""
+
+    winners: tuple[int, ...]
+    """The seats that won; more than one for a shared win."""
+    scores: tuple[int, ...]
+    """The final score of each seat, seat 0 first."""
+
+
+class Game(Protocol):
+    """One game's rules. `State` is the game's own immutable type; the house only passes it on."""
+
+    name: str
+    """Lower case with hyphens, as in the wire and in addresses: `"heart-to-heart"`."""
+    rules_version: int
+    """Counts up when the meaning of a log changes; old logs are replayed by the rules they began with."""
+    seats: int
+    fields: tuple[str, ...]
+    """The name of each field of a view, in order. Only ever appended to within a rules version."""
+    codes: frozenset[str]
+    """Every code with which `parse_options` or `apply` may refuse."""
+
+    def parse_options(self, raw: Mapping[str, Value]) -> Mapping[str, Value]:
+        """The options asked for by a player, checked and completed with defaults.
+
+        Raises `Refused("bad_options")` or a code of the game's.
+        """
+        ...
+
+    def deal(self, options: Mapping[str, Value], entropy: bytes) -> Setup:
+        """The deal for `options` (from `parse_options`). `entropy` is 32 fresh random bytes, the only
+        source of chance; a deal that the options fix (a code) ignores it."""
+        ...
+
+    def initial(self, setup: Setup) -> Any:
+        """The state before the first action. Raises `ValueError` for a setup that is no deal."""
+        ...
+
+    def parse_action(self, raw: object) -> Action:
+        """`raw` (decoded msgpack or JSON: lists, tuples, ints, strs) as an action.
+
+        Raises `Refused("malformed")` for anything that no state could accept.
+        """
+        ...
+
+    def apply(self, state: Any, seat: int, action: Action) -> Any:
+        """The state after `seat` has taken `action`; `state` itself is unchanged.
+
+        Raises `Refused` with a code of `codes`.
+        """
+        ...
+
+    def perspective(self, seat: int | None) -> int | None:
+        """Who sees the same as `seat` (`None`: a spectator): viewers with one perspective get one and
+        the same view, encoded once. A game without private cards returns `None` for everybody."""
+        ...
+
+    def view(self, state: Any, perspective: int | None) -> View:
+        """What `perspective` may know of `state`, built up from nothing."""
+        ...
+
+    def scores(self, state: Any) -> tuple[int, ...]:
+        """The score of each seat so far, seat 0 first; only what everybody may know."""
+        ...
+
+    def outcome(self, state: Any) -> Outcome | None:
+        """How the game ended, or `None` while it goes on. Once it is over every action is refused
+        with `"game_over"`."""
+        ...
+
+
+def fold(game: Game, setup: Setup, log: Iterable[tuple[int, Action]]) -> Any:
+    """The state after all of `log`, an iterable of (seat, action). Raises what `apply` raises."""
+    state = game.initial(setup)
+    for seat, action in log:
+        state = game.apply(state, seat, action)
+    return state
+
+
+@cache
+def games() -> Mapping[str, Game]:
+    """Every game there is, by name: each subpackage of `heartroom.games` that defines `GAME`."""
+    package = importlib.import_module(__package__)
+    found: dict[str, Game] = {}
+    for module in pkgutil.iter_modules(package.__path__):
+        if module.ispkg:
+            game = getattr(importlib.import_module(f"{__package__}.{module.name}"), "GAME", None)
+            if game is not None:
+                found[game.name] = game
+    return found

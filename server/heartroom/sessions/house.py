@@ -1,0 +1,257 @@
+"""The house: all rooms of this node, how they open and close, and how they hear of each other's nodes.
+
+Owns the tasks that wait for the store. A room that must wait asks the house; everything else it does alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import secrets
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
+from typing import Any, Final
+
+import structlog
+
+from heartroom.games.game import Refused, games
+from heartroom.protocol import names, outbound
+from heartroom.protocol.codes import Code
+from heartroom.sessions.room import Limits, Room
+from heartroom.store.committer import Committer
+from heartroom.store.store import Away, Commit, News, Opened, Renamed, Store
+
+_log = structlog.get_logger(__name__)
+
+_SID = re.compile(r"[A-Za-z0-9_-]{12}")
+
+
+class House:
+    """One a node. `start` it, and `aclose` it when done."""
+
+    RETRY_S: Final = (0.05, 2.0)
+    """First and longest pause between two attempts to reach a store that is away."""
+    SWEEP_S: Final = 5.0
+    """How often empty rooms are looked for."""
+
+    def __init__(self, store: Store, limits: Limits | None = None) -> None:
+        self.store: Final = store
+        self.limits: Final = limits or Limits()
+        self.rooms: Final[dict[str, Room]] = {}
+        self.live_ttl_s: Final = store.live_ttl_s
+        self._committer: Final = Committer(store)
+        self._opening: dict[str, asyncio.Task[Room]] = {}
+        self._closing: dict[str, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        # So many rooms read on at a time after the store was away, not all at once.
+        self._reading = asyncio.Semaphore(64)
+
+    def start(self) -> None:
+        """Begins to listen to the other nodes and to close empty rooms."""
+        self._spawn(self._listen())
+        self._spawn(self._sweep())
+
+    async def aclose(self) -> None:
+        """Finishes what is under way with the store and ends all tasks."""
+        await self._committer.drain()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for sid in list(self.rooms):
+            with contextlib.suppress(Away):
+                await self.store.close(sid)
+
+    # -- sessions
+
+    async def create(self, pid: str, game_name: str, raw_options: Mapping[str, Any]) -> str:
+        """Begins a session for the player `pid` and returns its id.
+
+        Raises `Refused` (`unknown_game`, `bad_options` or a code of the game) and `Away`.
+        """
+        game = games().get(game_name)
+        if game is None:
+            raise Refused(Code.UNKNOWN_GAME.value)
+        setup = game.deal(game.parse_options(raw_options), secrets.token_bytes(32))
+        sid = secrets.token_urlsafe(9)
+        await self.store.create(
+            sid, game.name, game.rules_version, setup.options, setup.deal, [pid] * game.seats
+        )
+        return sid
+
+    async def open(self, sid: str) -> Room:
+        """The room of a session, read from the store if it is not open here.
+
+        Raises `Refused("no_session")` and `Away`.
+        """
+        while (closing := self._closing.get(sid)) is not None:
+            await asyncio.wait([closing])
+        if (room := self.rooms.get(sid)) is not None:
+            return room
+        if not _SID.fullmatch(sid):
+            raise Refused(Code.NO_SESSION.value)
+        task = self._opening.get(sid)
+        if task is None:
+            task = self._opening[sid] = asyncio.create_task(self._open(sid))
+            task.add_done_callback(lambda _: self._opening.pop(sid, None))
+        return await asyncio.shield(task)
+
+    async def rename(self, pid: str, raw: str) -> str:
+        """Names a player, everywhere, and returns the name as it is kept.
+
+        Raises `Refused("bad_name")` and `Away`.
+        """
+        try:
+            name = names.clean(raw)
+        except ValueError:
+            raise Refused(Code.BAD_NAME.value) from None
+        await self.store.rename(pid, name)
+        return name
+
+    # -- what rooms ask for (see `room.Caretaker`)
+
+    @property
+    def now_ms(self) -> int:
+        """The store's time, as near as this node knows it."""
+        return self.store.now_ms
+
+    def submit(self, commit: Commit, done: Callable[[int | None, int], None]) -> None:
+        """See `Committer.submit`."""
+        self._committer.submit(commit, done)
+
+    def later(self, delay_s: float, call: Callable[[], None]) -> None:
+        """Calls `call` after `delay_s`."""
+        asyncio.get_running_loop().call_later(delay_s, call)
+
+    def catch_up(self, room: Room) -> None:
+        """Reads on in the room's log as soon as the store answers, then lets the room go on."""
+        self._spawn(self._catch_up(room))
+
+    def over(self, room: Room) -> None:
+        """Takes a finished game from its players' lists. A node that dies before leaves that to the next
+        one that opens the session."""
+        self._spawn(self._unlist(room))
+
+    def gone(self, room: Room) -> None:
+        """The session expired while it was open."""
+        room.close(Code.NO_SESSION)
+        if self.rooms.get(room.sid) is room:
+            del self.rooms[room.sid]
+
+    # -- tasks
+
+    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("task failed", exc_info=error)
+
+    async def _open(self, sid: str) -> Room:
+        opened = await self.store.open(sid)
+        if opened is None:
+            raise Refused(Code.NO_SESSION.value)
+        game = games().get(opened.record.game)
+        if game is None or game.rules_version != opened.record.rules:
+            _log.error("no rules for session", sid=sid, game=opened.record.game, rules=opened.record.rules)
+            raise Refused(Code.UNKNOWN_GAME.value)
+        seated = await self.store.names(opened.record.seats)
+        room = Room(sid, game, opened, seated, self, self.limits)
+        self.rooms[sid] = room
+        # The names were read after the log: what was stored meanwhile was news for a room not yet here.
+        room.look_again()
+        return room
+
+    async def _listen(self) -> None:
+        """Hears the other nodes. After a gap in the hearing every open room reads what it missed."""
+        pause = self.RETRY_S[0]
+        while True:
+            try:
+                async for news in self.store.news():
+                    if news is None:
+                        pause = self.RETRY_S[0]
+                        for room in list(self.rooms.values()):
+                            room.look_again()
+                    elif isinstance(news, News):
+                        if (room_here := self.rooms.get(news.sid)) is not None:
+                            room_here.hear(news.epoch, news.version, news.entry)
+                    elif isinstance(news, Renamed):
+                        for room in self.rooms.values():
+                            if news.pid in room.players:
+                                room.rename(news.pid, news.name)
+            except Away:
+                pass
+            await asyncio.sleep(pause * (0.5 + secrets.randbelow(1000) / 1000))
+            pause = min(pause * 2, self.RETRY_S[1])
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(self.SWEEP_S)
+            now = time.monotonic()
+            for room in list(self.rooms.values()):
+                if (
+                    room.idle
+                    and room.empty_since is not None
+                    and now - room.empty_since >= self.limits.linger_s
+                ):
+                    del self.rooms[room.sid]
+                    task = asyncio.create_task(self._close(room.sid))
+                    self._closing[room.sid] = task
+                    task.add_done_callback(partial(self._closed, room.sid))
+
+    async def _close(self, sid: str) -> None:
+        # If the store is away we go on being told of a session that we no longer have: that costs a message.
+        with contextlib.suppress(Away):
+            await self.store.close(sid)
+
+    def _closed(self, sid: str, _task: asyncio.Task[None]) -> None:
+        self._closing.pop(sid, None)
+
+    async def _unlist(self, room: Room) -> None:
+        with contextlib.suppress(Away):
+            await self.store.unlist(room.sid, room.game.name, room.players)
+
+    async def _catch_up(self, room: Room) -> None:
+        pause = self.RETRY_S[0]
+        while True:
+            try:
+                async with self._reading:
+                    here = await self._read_on(room)
+                break
+            except Away:
+                if not room.away:
+                    room.away = True
+                    room.tell_all(outbound.store(False))
+            await asyncio.sleep(pause * (0.5 + secrets.randbelow(1000) / 1000))
+            pause = min(pause * 2, self.RETRY_S[1])
+        if room.away:
+            room.away = False
+            room.tell_all(outbound.store(True))
+        if here:
+            room.settled()
+        else:
+            self.gone(room)
+
+    async def _read_on(self, room: Room) -> bool:
+        """Makes the room know all that is stored; says whether the session still exists."""
+        while True:
+            after = room.version
+            opened: Opened | None = await self.store.open(room.sid, after)
+            if opened is None:
+                return False
+            if opened.record.epoch == room.epoch and opened.version >= room.version:
+                room.missed(after, opened.entries)
+                return True
+            if opened.record.epoch == room.epoch:
+                _log.error("log lost entries", sid=room.sid, had=room.version, has=opened.version)
+                await self.store.renew(room.sid, room.epoch, room.version)
+                continue
+            whole = await self.store.open(room.sid)
+            if whole is None:
+                return False
+            room.reload(whole)
+            return True

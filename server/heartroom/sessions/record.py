@@ -1,0 +1,137 @@
+"""A finished game on paper: exported as JSON lines, read back, checked against the rules, replayed.
+
+The first line is the header: `{"heartroom": 1, "game", "rules", "options", "deal", "names"}`. Each further
+line is one action: `{"v", "at", "seat", "action"}`, where `v` counts from 1 and `at` is ms after the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
+
+from heartroom.games.game import Game, Outcome, Refused, Setup, games
+from heartroom.protocol import outbound
+
+FORMAT: Final = 1
+
+_T = TypeVar("_T")
+
+
+class BadRecord(Exception):
+    """A record that does not hold. Says in which line (from 1) and why."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(f"line {line}: {reason}")
+        self.line: Final = line
+        self.reason: Final = reason
+        """A refusal's code (`not_equal`), or what is wrong with the line."""
+
+
+class Header(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The first line of a record."""
+
+    heartroom: int
+    game: str
+    rules: int
+    options: dict[str, Any]
+    deal: tuple[Any, ...]
+    names: tuple[str, ...]
+
+
+class Step(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One action of a record."""
+
+    v: int
+    at: int
+    seat: int
+    action: tuple[Any, ...]
+
+
+class Record(NamedTuple):
+    """A record whose every action the rules allow."""
+
+    header: Header
+    game: Game
+    steps: tuple[Step, ...]
+    states: tuple[Any, ...]
+    """The state before each step and after the last: one more than there are steps."""
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the game ended, `None` if it had not."""
+        return self.game.outcome(self.states[-1])
+
+    @property
+    def elapsed_ms(self) -> int:
+        """From the first action to the last one."""
+        return self.steps[-1].at - self.steps[0].at if self.steps else 0
+
+
+def lines(
+    game: Game, setup: Setup, names: Sequence[str], deeds: Iterable[tuple[int, int, Any]]
+) -> Iterator[bytes]:
+    """The lines of a record. `deeds` are (ms since the first action, seat, action)."""
+    encode = msgspec.json.encode
+    header = Header(FORMAT, game.name, game.rules_version, dict(setup.options), setup.deal, tuple(names))
+    yield encode(header) + b"\n"
+    for version, (at_ms, seat, action) in enumerate(deeds, start=1):
+        yield encode(Step(version, at_ms, seat, action)) + b"\n"
+
+
+def read(raw: bytes) -> Record:
+    """The record in `raw`, each of its actions checked against the rules. Raises `BadRecord`."""
+    texts = raw.splitlines()
+    while texts and not texts[-1].strip():
+        texts.pop()
+    if not texts:
+        raise BadRecord(1, "empty")
+    header = _parse(1, texts[0], Header)
+    if header.heartroom != FORMAT:
+        raise BadRecord(1, f"unknown format {header.heartroom}")
+    game = games().get(header.game)
+    if game is None:
+        raise BadRecord(1, f"unknown game {header.game}")
+    if header.rules != game.rules_version:
+        raise BadRecord(1, f"unknown rules version {header.rules}")
+    try:
+        states = [game.initial(Setup(header.options, header.deal))]
+    except ValueError as error:
+        raise BadRecord(1, f"no deal: {error}") from None
+    steps: list[Step] = []
+    for number, text in enumerate(texts[1:], start=2):
+        step = _parse(number, text, Step)
+        if step.v != len(steps) + 1:
+            raise BadRecord(number, f"version {step.v} where {len(steps) + 1} is due")
+        if step.at < (steps[-1].at if steps else 0):
+            raise BadRecord(number, "goes back in time")
+        if not 0 <= step.seat < game.seats:
+            raise BadRecord(number, f"no seat {step.seat}")
+        try:
+            states.append(game.apply(states[-1], step.seat, game.parse_action(step.action)))
+        except Refused as refused:
+            raise BadRecord(number, refused.code) from None
+        steps.append(step)
+    return Record(header, game, tuple(steps), tuple(states))
+
+
+def replay(record: Record) -> bytes:
+    """What the viewer of replays shows, as everybody may see it now that the game is over:
+    msgpack `[game, names, view, [[version, at_ms, index, value, …], …]]`."""
+    game = record.game
+    kind = game.perspective(None)
+    before = first = game.view(record.states[0], kind)
+    frames: list[list[Any]] = []
+    for step, state in zip(record.steps, record.states[1:], strict=True):
+        after = game.view(state, kind)
+        frames.append([step.v, step.at - record.steps[0].at, *outbound.changes(before, after)])
+        before = after
+    return msgspec.msgpack.encode([game.name, record.header.names, first, frames])
+
+
+def _parse(number: int, text: bytes, kind: type[_T]) -> _T:
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise BadRecord(number, str(error)) from None

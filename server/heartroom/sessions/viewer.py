@@ -1,0 +1,68 @@
+"""One connection looking at one session, and what happens when it is slow."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Outlet(Protocol):
+    """The way to one client: a socket, or a list in a test. Sending never blocks and never raises, also
+    when the client is gone."""
+
+    @property
+    def backlog(self) -> int:
+        """Bytes that were sent and have not left yet."""
+        ...
+
+    def send(self, payload: bytes) -> None:
+        """Sends one message. Equal payloads (`is`) sent to many outlets in a row cost little."""
+        ...
+
+
+class Viewer:
+    """A player or spectator at one session.
+
+    What a session shows is a stream that a snapshot can replace at any point. So a viewer whose outlet is
+    clogged gets nothing more of the stream until it has drained, and then one snapshot. Answers to its own
+    requests are never dropped: they wait for that snapshot (and are few, as no more of its requests are read
+    meanwhile).
+    """
+
+    CLOGGED = 64 * 1024
+    """Bytes of backlog from which on a viewer is slow."""
+
+    __slots__ = ("_held", "kind", "lagging", "outlet", "pid", "seat")
+
+    def __init__(self, outlet: Outlet, pid: str) -> None:
+        self.outlet = outlet
+        self.pid = pid
+        self.seat: int | None = None
+        """The seat of the joined session; `None` for a spectator."""
+        self.kind: int | None = None
+        """The perspective from which this viewer sees."""
+        self.lagging = False
+        self._held: list[bytes] = []
+
+    def show(self, payload: bytes) -> bool:
+        """Sends a part of the stream, or drops it if the outlet is clogged; says whether it was sent."""
+        if self.lagging:
+            return False
+        if self.outlet.backlog > self.CLOGGED:
+            self.lagging = True
+            return False
+        self.outlet.send(payload)
+        return True
+
+    def tell(self, payload: bytes) -> None:
+        """Sends an answer to this viewer's own request: now, or after the snapshot that is due."""
+        if self.lagging:
+            self._held.append(payload)
+        else:
+            self.outlet.send(payload)
+
+    def caught_up(self, *payloads: bytes) -> None:
+        """Sends the snapshot (and what belongs to it) that ends the lag, then the answers that waited."""
+        self.lagging = False
+        for payload in (*payloads, *self._held):
+            self.outlet.send(payload)
+        self._held.clear()

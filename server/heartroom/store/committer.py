@@ -1,0 +1,60 @@
+"""The committer: gathers what all sessions of a node have to store and stores it together.
+
+While one batch is on its way the next one gathers, so that under load the round trips are few and full and
+a lonely commit waits for nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import structlog
+
+from heartroom.store.store import Away, Commit, Store
+
+_log = structlog.get_logger(__name__)
+
+Done = Callable[[int | None, int], None]
+"""Told what became of a commit: `STORED`, `CONFLICT` or `GONE`, and the time in ms since 1970; or `None` and
+0 if nobody knows (the store is away)."""
+
+
+class Committer:
+    """One a node. Not thread-safe: belongs to one event loop."""
+
+    def __init__(self, store: Store, *, largest: int = 500) -> None:
+        """`largest`: how many commits go in one script call; a longer one would hold up the store."""
+        self._store: Final = store
+        self._largest: Final = largest
+        self._waiting: list[tuple[Commit, Done]] = []
+        self._worker: asyncio.Task[None] | None = None
+
+    def submit(self, commit: Commit, done: Done) -> None:
+        """Stores `commit` soon and calls `done` once. At most one commit of a session may be under way."""
+        self._waiting.append((commit, done))
+        if self._worker is None:
+            self._worker = asyncio.get_running_loop().create_task(self._work())
+
+    async def drain(self) -> None:
+        """Returns when nothing is under way."""
+        while self._worker is not None:
+            await asyncio.wait([self._worker])
+
+    async def _work(self) -> None:
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting[: self._largest], self._waiting[self._largest :]
+                results: Sequence[int | None]
+                try:
+                    now_ms, results = await self._store.commit([commit for commit, _ in batch])
+                except Away:
+                    now_ms, results = 0, [None] * len(batch)
+                for (_, done), result in zip(batch, results, strict=True):
+                    try:
+                        done(result, now_ms)
+                    except Exception:  # a fault in one session must not cost the others of its batch
+                        _log.exception("commit callback failed")
+        finally:
+            self._worker = None

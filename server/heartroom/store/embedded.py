@@ -1,0 +1,110 @@
+"""The embedded store: a Valkey server of our own in a data directory, for a host that has no Redis.
+
+The server process is not our child but a keeper's (`keeper.py`), which holds a pipe to us: when we end,
+however we end, the pipe breaks and the keeper ends the Valkey server in good order. So nothing is left
+behind by `kill -9`, and the next start finds the directory free.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import IO
+
+_LONGEST_SOCKET_PATH = 100
+"""Unix socket addresses hold some 104 bytes (macOS) or 108 (Linux)."""
+
+
+class StoreInUse(Exception):
+    """The data directory belongs to a heartroom that is running."""
+
+
+class StoreFailed(Exception):
+    """The embedded server did not start; the message says why."""
+
+
+class Embedded:
+    """One embedded Valkey, kept with its append-only file in `data_dir`."""
+
+    def __init__(self, data_dir: Path, fsync: str = "always") -> None:
+        self.data_dir = data_dir.resolve()
+        self.fsync = fsync
+        """`always`: a move is on the disk before it is acknowledged. `everysec`: in the hands of the
+        operating system, which a power cut takes up to a second from."""
+        self._lock: IO[str] | None = None
+        self._keeper: subprocess.Popen[str] | None = None
+
+    @property
+    def socket(self) -> Path:
+        """The Unix socket the server listens on; in the data directory unless that name is too long."""
+        path = self.data_dir / "valkey.sock"
+        if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
+            return path
+        digest = hashlib.sha256(os.fsencode(self.data_dir)).hexdigest()[:16]
+        return Path(tempfile.gettempdir()) / f"heartroom-{os.getuid()}-{digest}" / "valkey.sock"
+
+    @property
+    def url(self) -> str:
+        """Where the store is found, for `Store`."""
+        return f"unix://{self.socket}"
+
+    def start(self) -> None:
+        """Starts the server and returns when it answers.
+
+        Raises `StoreInUse` if another heartroom has the directory, `StoreFailed` if it cannot start.
+        """
+        self.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.socket.parent.mkdir(exist_ok=True, mode=0o700)
+        self._take_lock()
+        self._keeper = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "heartroom.store.keeper",
+                str(self.data_dir),
+                str(self.socket),
+                self.fsync,
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            # Ctrl-C in the terminal is for us; the store goes when we have finished with it.
+            start_new_session=True,
+        )
+        assert self._keeper.stdout is not None
+        answer = self._keeper.stdout.readline().strip()
+        if answer != "ready":
+            self.stop()
+            raise StoreFailed(answer or f"see {self.data_dir / 'valkey.log'}")
+
+    def stop(self) -> None:
+        """Ends the server in good order and gives the directory free. May be called twice."""
+        if self._keeper is not None:
+            assert self._keeper.stdin is not None
+            self._keeper.stdin.close()
+            self._keeper.wait()
+            assert self._keeper.stdout is not None
+            self._keeper.stdout.close()
+            self._keeper = None
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def _take_lock(self) -> None:
+        lock = open(self.data_dir / "server.lock", "a+")  # noqa: SIM115 (held until stop)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            holder = lock.read().strip() or "unknown"
+            lock.close()
+            raise StoreInUse(f"{self.data_dir} is in use by another heartroom (process {holder})") from None
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        self._lock = lock

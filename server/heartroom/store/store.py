@@ -1,0 +1,302 @@
+"""The store: sessions and players in Redis.
+
+Owns every key and script. Knows entries of a log as bytes; what they mean is the sessions' business.
+An operation either does what it says, or raises `Away` and may or may not have been done: whoever asked
+reads the truth back from the log.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from redis.asyncio import Redis
+from redis.asyncio.client import PubSub
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import NoScriptError, RedisError
+
+from heartroom.store import keys
+
+LUA: Final = Path(__file__).parent / "lua"
+
+_STAMP: Final = 13
+"""Digits of the time (ms since 1970) before each entry of a log; enough until the year 2286."""
+
+
+class Away(Exception):
+    """The store does not answer, or answers that it cannot: nothing is known to have been done."""
+
+
+class Entry(NamedTuple):
+    """One entry of a session's log."""
+
+    at_ms: int
+    """When the store accepted it, ms since 1970."""
+    body: bytes
+
+
+class Commit(NamedTuple):
+    """One entry to be appended to one session's log, if nothing came between."""
+
+    sid: str
+    epoch: int
+    version: int
+    """The version it is meant to follow: the length of the log before it."""
+    body: bytes
+    ttl_s: int
+    """The session's life from now on, in seconds; 0 leaves it as it is."""
+
+
+STORED, CONFLICT, GONE = 0, 1, 2
+"""What became of a commit; see `lua/commit.lua`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is stored of a session besides its log."""
+
+    game: str
+    rules: int
+    epoch: int
+    options: Mapping[str, Any]
+    deal: tuple[Any, ...]
+    seats: tuple[str, ...]
+    """The player of each seat."""
+    created_ms: int
+
+
+class Opened(NamedTuple):
+    """A session as it stood at one moment."""
+
+    now_ms: int
+    record: Record
+    version: int
+    entries: list[Entry]
+    """Those after the version that was asked from; all, if from 0."""
+
+
+class News(NamedTuple):
+    """One commit that another node made."""
+
+    sid: str
+    epoch: int
+    version: int
+    entry: Entry
+
+
+class Renamed(NamedTuple):
+    """A player has another name."""
+
+    pid: str
+    name: str
+
+
+def _entry(raw: bytes) -> Entry:
+    return Entry(int(raw[:_STAMP]), raw[_STAMP:])
+
+
+def _record(fields: Mapping[bytes, bytes]) -> Record:
+    return Record(
+        game=fields[b"game"].decode(),
+        rules=int(fields[b"rules"]),
+        epoch=int(fields[b"epoch"]),
+        options=msgspec.msgpack.decode(fields[b"options"]),
+        deal=msgspec.msgpack.decode(fields[b"deal"], type=tuple),
+        seats=msgspec.msgpack.decode(fields[b"seats"], type=tuple[str, ...]),
+        created_ms=int(fields[b"created"]),
+    )
+
+
+@contextlib.asynccontextmanager
+async def _or_away() -> AsyncIterator[None]:
+    try:
+        yield
+    except (TimeoutError, RedisError, OSError) as error:
+        raise Away(str(error)) from error
+
+
+class Store:
+    """All access to one Redis, from one node."""
+
+    def __init__(self, url: str, *, live_ttl_s: int = 30 * 86_400, timeout_s: float = 5.0) -> None:
+        """`url`: `redis://`, `rediss://` or `unix://`. `live_ttl_s`: how long a session lives after it was
+        last opened or played. `timeout_s`: how long an answer may take before the store counts as away."""
+        self.node: Final = secrets.token_hex(4)
+        self.live_ttl_s: Final = live_ttl_s
+        self.redis: Final = Redis.from_url(
+            url, protocol=2, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=None
+        )
+        self._sources = {
+            name: (LUA / f"{name}.lua").read_text() for name in ("commit", "open", "close", "renew")
+        }
+        self._shas: dict[str, str] = {}
+        self._offset_ms: float = time.time() * 1000 - time.monotonic() * 1000
+
+    @property
+    def now_ms(self) -> int:
+        """The store's time as well as this node knows it, without asking. For display only."""
+        return int(time.monotonic() * 1000 + self._offset_ms)
+
+    def _heard(self, now_ms: int) -> None:
+        self._offset_ms = now_ms - time.monotonic() * 1000
+
+    async def _call(self, script: str, names: Sequence[str], args: Sequence[Any]) -> Any:
+        sha = self._shas.get(script)
+        if sha is None:
+            sha = self._shas[script] = await self.redis.script_load(self._sources[script])
+        try:
+            return await self.redis.evalsha(sha, len(names), *names, *args)
+        except NoScriptError:  # the store was restarted, or its scripts flushed
+            return await self.redis.eval(self._sources[script], len(names), *names, *args)
+
+    # -- sessions
+
+    async def create(
+        self,
+        sid: str,
+        game: str,
+        rules: int,
+        options: Mapping[str, Any],
+        deal: Sequence[Any],
+        seats: Sequence[str],
+    ) -> None:
+        """Stores a new session and lists it with its players. Raises `Away`."""
+        async with _or_away():
+            seconds, micros = await self.redis.time()
+            created = seconds * 1000 + micros // 1000
+            self._heard(created)
+            async with self.redis.pipeline(transaction=True) as pipe:
+                pipe.hset(
+                    keys.session(sid),
+                    mapping={
+                        "game": game,
+                        "rules": rules,
+                        "epoch": secrets.randbelow(2**31 - 1) + 1,
+                        "options": msgspec.msgpack.encode(options),
+                        "deal": msgspec.msgpack.encode(deal),
+                        "seats": msgspec.msgpack.encode(seats),
+                        "created": created,
+                        "nodes": "",
+                    },
+                )
+                pipe.expire(keys.session(sid), self.live_ttl_s)
+                await pipe.execute()
+            # In other slots, and so apart: a list that misses a session loses no game, only its entry.
+            for pid in dict.fromkeys(seats):
+                await self.redis.zadd(keys.playing(pid), {f"{sid} {game}": created})
+                await self.redis.zremrangebyrank(keys.playing(pid), 0, -51)
+                await self.redis.expire(keys.playing(pid), self.live_ttl_s)
+
+    async def open(self, sid: str, version: int = 0) -> Opened | None:
+        """Opens a session on this node (it hears of all later commits as `News`) and reads its log after
+        `version`. `None` if there is no such session. Raises `Away`."""
+        async with _or_away():
+            answer = await self._call(
+                "open", [keys.session(sid), keys.log(sid)], [self.node, version, self.live_ttl_s]
+            )
+        if answer is None:
+            return None
+        now_ms, flat, length, raw = answer
+        self._heard(now_ms)
+        fields = dict(zip(flat[::2], flat[1::2], strict=True))
+        return Opened(now_ms, _record(fields), length, [_entry(item) for item in raw])
+
+    async def close(self, sid: str) -> None:
+        """This node need not hear of `sid` any more. Raises `Away`."""
+        async with _or_away():
+            await self._call("close", [keys.session(sid)], [self.node])
+
+    async def renew(self, sid: str, epoch: int, version: int) -> None:
+        """Ends `epoch` of a session that is known to have had `version` entries and has fewer.
+        Raises `Away`."""
+        async with _or_away():
+            fresh = secrets.randbelow(2**31 - 1) + 1
+            await self._call("renew", [keys.session(sid), keys.log(sid)], [epoch, fresh, version])
+
+    async def commit(self, commits: Sequence[Commit]) -> tuple[int, list[int]]:
+        """Appends each of `commits` (of different sessions) to its log, in one round trip.
+
+        Returns the time they were accepted (ms since 1970) and for each `STORED`, `CONFLICT` or `GONE`.
+        Raises `Away`: some may have been stored.
+        """
+        names: list[str] = []
+        args: list[Any] = [self.node]
+        for commit in commits:
+            names += (keys.session(commit.sid), keys.log(commit.sid))
+            args += (commit.epoch, commit.version, commit.body, commit.ttl_s)
+        async with _or_away():
+            now_ms, *results = await self._call("commit", names, args)
+        self._heard(now_ms)
+        return now_ms, results
+
+    async def news(self) -> AsyncIterator[News | Renamed | None]:
+        """What the other nodes do, for ever; first a `None` when listening has begun. Raises `Away` when the
+        connection is lost: what was missed must then be read from the logs."""
+        async with _or_away():
+            pubsub: PubSub = self.redis.pubsub(ignore_subscribe_messages=False)
+            async with contextlib.aclosing(pubsub):
+                await pubsub.subscribe(keys.node(self.node), keys.EVERYBODY)
+                waiting = 2
+                while True:
+                    message = await pubsub.get_message(timeout=None)
+                    if message is None:
+                        continue
+                    if message["type"] == "subscribe":
+                        waiting -= 1
+                        if waiting == 0:
+                            yield None
+                    elif message["channel"] == keys.EVERYBODY.encode():
+                        pid, name = msgspec.msgpack.decode(message["data"], type=tuple[str, str])
+                        yield Renamed(pid, name)
+                    else:
+                        sid, epoch, version, entry = message["data"].split(b" ", 3)
+                        yield News(sid.decode(), int(epoch), int(version), _entry(entry))
+
+    # -- players
+
+    async def player(self, pid: str) -> tuple[str, list[tuple[str, str]]]:
+        """The name of `pid` (`""` if none) and its sessions that are not over as (session, game), the
+        latest first. Raises `Away`."""
+        async with _or_away(), self.redis.pipeline(transaction=False) as pipe:
+            pipe.hget(keys.player(pid), "name")
+            pipe.zrevrange(keys.playing(pid), 0, 19)
+            name, listed = await pipe.execute()
+        sessions = [tuple(item.decode().split(" ", 1)) for item in listed]
+        return (name or b"").decode(), sessions
+
+    async def names(self, pids: Sequence[str]) -> list[str]:
+        """The name of each of `pids`. Raises `Away`."""
+        async with _or_away(), self.redis.pipeline(transaction=False) as pipe:
+            for pid in pids:
+                pipe.hget(keys.player(pid), "name")
+            return [(name or b"").decode() for name in await pipe.execute()]
+
+    async def rename(self, pid: str, name: str) -> None:
+        """Names a player and tells all nodes. Raises `Away`."""
+        async with _or_away():
+            await self.redis.hset(keys.player(pid), "name", name)
+            await self.redis.publish(keys.EVERYBODY, msgspec.msgpack.encode((pid, name)))
+
+    async def unlist(self, sid: str, game: str, pids: Sequence[str]) -> None:
+        """Takes a session that is over from its players' lists; may be done again. Raises `Away`."""
+        async with _or_away():
+            for pid in dict.fromkeys(pids):
+                await self.redis.zrem(keys.playing(pid), f"{sid} {game}")
+
+    async def answers(self) -> bool:
+        """Whether the store answers now."""
+        try:
+            return bool(await self.redis.ping())
+        except (TimeoutError, RedisError, OSError):
+            return False
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        with contextlib.suppress(RedisConnectionError):
+            await self.redis.aclose()

@@ -1,0 +1,330 @@
+"""The Starlette application: routes, the websocket endpoint, headers, start and end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.resources
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import structlog
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from heartroom.games.game import Refused, games
+from heartroom.protocol import SUBPROTOCOL
+from heartroom.protocol.codes import Close, Code
+from heartroom.sessions import record
+from heartroom.sessions.house import House
+from heartroom.sessions.room import Room
+from heartroom.store.store import Away, Store
+from heartroom.web.connection import Connection
+from heartroom.web.identity import Identity
+from heartroom.web.settings import Settings
+from heartroom.web.sockets import HIGH_WATER, DirectOutlet, DirectProtocol, PlainOutlet, direct
+
+_log = structlog.get_logger(__name__)
+
+STATIC: Final = Path(__file__).parent / "static"
+"""The built client."""
+
+HEADERS: Final = {
+    "content-security-policy": "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            "img-src 'self' data:",
+            "font-src 'self'",
+            "connect-src 'self'",
+            "manifest-src 'self'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+        )
+    ),
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+"""On every answer over HTTP."""
+
+_PAGES: Final = (
+    "/",
+    "/g/{session}",
+    "/r/{session}",
+    "/d/{code}",
+    "/rules/{game}",
+    "/examples/{game}",
+    "/settings",
+)
+"""Addresses that the client makes pages of."""
+
+
+class SecurityHeaders:
+    """Adds `HEADERS` to every HTTP response."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *self._headers]
+            await send(message)
+
+        await self._app(scope, receive, with_headers if scope["type"] == "http" else send)
+
+
+class HashedFiles(StaticFiles):
+    """Files whose names change with their contents: never asked for twice."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        """As in `StaticFiles`, with a lifetime."""
+        response = super().file_response(*args, **kwargs)
+        response.headers["cache-control"] = "public, max-age=31536000, immutable"
+        return response
+
+
+def _refusal(status: HTTPStatus, code: str) -> JSONResponse:
+    return JSONResponse({"code": code}, status)
+
+
+_REFUSED = {Code.NO_SESSION.value: HTTPStatus.NOT_FOUND, Code.NOT_OVER.value: HTTPStatus.CONFLICT}
+
+
+def _api(
+    endpoint: Callable[[Web, Request], Awaitable[Response]],
+) -> Callable[[Web, Request], Awaitable[Response]]:
+    """An endpoint whose refusals become answers."""
+
+    async def answering(web: Web, request: Request) -> Response:
+        try:
+            return await endpoint(web, request)
+        except Refused as refused:
+            return _refusal(_REFUSED.get(refused.code, HTTPStatus.BAD_REQUEST), refused.code)
+        except Away:
+            return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, Code.UNAVAILABLE.value)
+
+    return answering
+
+
+class Web:
+    """Everything that answers over HTTP and websockets, for one node."""
+
+    def __init__(self, settings: Settings, secret: str, store: Store) -> None:
+        self._settings: Final = settings
+        self._identity: Final = Identity(secret)
+        self._store: Final = store
+        self.house: Final = House(store, settings.limits)
+        index = STATIC / "index.html"
+        self._index: Final = index.read_bytes() if index.is_file() else None
+
+    def app(self) -> Starlette:
+        """The ASGI application."""
+        routes: list[Any] = [
+            WebSocketRoute("/ws", self.websocket),
+            Route("/healthz", self.healthz),
+            Route("/readyz", self.readyz),
+            Route("/api/sessions/{session}/log", self.log),
+            Route("/api/replays/example/{game}", self.example),
+            Route("/api/replays/{session}", self.replay),
+            *(Route(path, self.page) for path in _PAGES),
+        ]
+        if STATIC.is_dir():
+            if (STATIC / "assets").is_dir():
+                routes.append(Mount("/assets", HashedFiles(directory=STATIC / "assets")))
+            for file in sorted(STATIC.iterdir()):
+                if file.is_file() and file.name != "index.html":
+                    routes.append(Route(f"/{file.name}", partial(self.file, path=file)))
+        return Starlette(
+            routes=routes,
+            middleware=[Middleware(SecurityHeaders)],
+            lifespan=self.lifespan,
+            exception_handlers={404: self.not_found},
+        )
+
+    @contextlib.asynccontextmanager
+    async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        """Opens the house, and closes it when the last connection is gone."""
+        self.house.start()
+        try:
+            yield
+        finally:
+            await self.house.aclose()
+            await self._store.aclose()
+
+    # -- pages
+
+    async def page(self, request: Request, status: HTTPStatus = HTTPStatus.OK) -> Response:
+        """The client, which reads from the address what to show."""
+        if self._index is None:
+            return PlainTextResponse(
+                "The client is not built: run `make client`.", HTTPStatus.SERVICE_UNAVAILABLE
+            )
+        pid = self._identity.read(request.headers.get("cookie")) or self._identity.fresh()
+        cookie = self._identity.set_cookie(pid, secure=request.url.scheme == "https")
+        headers = {"cache-control": "no-store", "set-cookie": cookie}
+        return Response(self._index, status, headers, "text/html")
+
+    async def not_found(self, request: Request, _error: Exception) -> Response:
+        """Pages that there are none of; the client says so in the reader's language."""
+        if request.url.path.startswith(("/api/", "/assets/")) or request.method not in ("GET", "HEAD"):
+            return _refusal(HTTPStatus.NOT_FOUND, "not_found")
+        return await self.page(request, HTTPStatus.NOT_FOUND)
+
+    async def file(self, _request: Request, path: Path) -> Response:
+        """One of the client's files with a fixed name."""
+        return await StaticFiles(directory=STATIC).get_response(path.name, _request.scope)
+
+    async def healthz(self, _request: Request) -> Response:
+        """The process works."""
+        return PlainTextResponse("ok\n")
+
+    async def readyz(self, _request: Request) -> Response:
+        """The process works and so does its store."""
+        if await self._store.answers():
+            return PlainTextResponse("ok\n")
+        return PlainTextResponse("the store does not answer\n", HTTPStatus.SERVICE_UNAVAILABLE)
+
+    # -- finished games
+
+    async def _finished(self, request: Request) -> tuple[Room, bytes]:
+        room = await self.house.open(request.path_params["session"])
+        if not room.is_over:
+            raise Refused(Code.NOT_OVER.value)
+        started = room.started_ms or 0
+        deeds = ((at_ms - started, deed.seat, deed.action) for at_ms, deed in room.log)
+        return room, b"".join(record.lines(room.game, room.setup, room.names, deeds))
+
+    @_api
+    async def log(self, request: Request) -> Response:
+        """A finished game as JSON lines."""
+        room, raw = await self._finished(request)
+        disposition = f'attachment; filename="{room.game.name}-{room.sid}.jsonl"'
+        return Response(raw, headers={"content-disposition": disposition}, media_type="application/jsonl")
+
+    @_api
+    async def replay(self, request: Request) -> Response:
+        """A finished game to look at."""
+        _room, raw = await self._finished(request)
+        return Response(record.replay(record.read(raw)), media_type="application/msgpack")
+
+    async def example(self, request: Request) -> Response:
+        """The recorded game that a game's folder brings along."""
+        raw = _example(request.path_params["game"])
+        if raw is None:
+            return _refusal(HTTPStatus.NOT_FOUND, Code.UNKNOWN_GAME.value)
+        return Response(
+            record.replay(record.read(raw)),
+            headers={"cache-control": "public, max-age=3600"},
+            media_type="application/msgpack",
+        )
+
+    # -- the websocket
+
+    def _own_origin(self, connection: HTTPConnection) -> bool:
+        """Whether a browser's page (which sends its origin) is one of ours."""
+        origin = connection.headers.get("origin")
+        if origin is None:
+            return True
+        return urlsplit(origin).netloc == connection.headers.get("host") or origin in self._settings.origins
+
+    async def websocket(self, websocket: WebSocket) -> None:
+        """One client's connection, from handshake to end."""
+        if not self._own_origin(websocket):
+            await websocket.close()  # before the handshake: 403
+            return
+        headers: list[tuple[bytes, bytes]] = []
+        pid = self._identity.read(websocket.headers.get("cookie"))
+        if pid is None:
+            pid = self._identity.fresh()
+            cookie = self._identity.set_cookie(pid, secure=websocket.url.scheme == "wss")
+            headers.append((b"set-cookie", cookie.encode()))
+        if SUBPROTOCOL not in websocket.scope["subprotocols"]:
+            await websocket.accept(headers=headers)
+            await websocket.close(Close.WRONG_SUBPROTOCOL)
+            return
+        await websocket.accept(SUBPROTOCOL, headers)
+        protocol = None if self._settings.plain_sends else direct(websocket.scope)
+        if protocol is not None:
+            await self._direct(websocket, protocol, pid)
+        else:
+            await self._plain(websocket, pid)
+
+    def _connection(self, websocket: WebSocket, outlet: DirectOutlet | PlainOutlet, pid: str) -> Connection:
+        def hang_up(code: Close) -> None:
+            closing = asyncio.ensure_future(_close(websocket, code))
+            closing.add_done_callback(lambda _: None)  # keeps it alive until it is done
+
+        allowance = (self._settings.frames_per_second, self._settings.frames_burst)
+        return Connection(self.house, outlet, pid, allowance, hang_up)
+
+    async def _direct(self, websocket: WebSocket, protocol: DirectProtocol, pid: str) -> None:
+        connection = self._connection(websocket, DirectOutlet(protocol), pid)
+        protocol.take_over(connection.received, connection.drained)
+        connection.opened()
+        try:
+            while (await websocket.receive())["type"] != "websocket.disconnect":
+                pass  # only what came before we took over could be here, and nothing may
+        finally:
+            connection.closed()
+
+    async def _plain(self, websocket: WebSocket, pid: str) -> None:
+        clear = asyncio.Event()
+
+        def drained() -> None:
+            clear.set()
+            connection.drained()
+
+        outlet = PlainOutlet(websocket.send, drained)
+        connection = self._connection(websocket, outlet, pid)
+        sending = asyncio.ensure_future(outlet.run())
+        connection.opened()
+        try:
+            while (message := await websocket.receive())["type"] != "websocket.disconnect":
+                data = message.get("bytes")
+                connection.received(data or b"", data is not None)
+                if outlet.backlog > HIGH_WATER:
+                    clear.clear()
+                    await asyncio.wait(
+                        [sending, asyncio.ensure_future(clear.wait())], return_when="FIRST_COMPLETED"
+                    )
+        finally:
+            sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
+            connection.closed()
+
+
+async def _close(websocket: WebSocket, code: Close) -> None:
+    with contextlib.suppress(RuntimeError, WebSocketDisconnect, OSError):
+        await websocket.close(code)
+
+
+def _example(game_name: str) -> bytes | None:
+    if game_name not in games():
+        return None
+    folder = importlib.resources.files(f"heartroom.games.{game_name.replace('-', '_')}") / "examples"
+    if not folder.is_dir():
+        return None
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".jsonl"):
+            return file.read_bytes()
+    return None

@@ -1,0 +1,135 @@
+"""What the host of a heartroom may set, from the environment. README.md has the same as a table."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from heartroom.sessions.room import Limits
+
+
+class BadSetting(Exception):
+    """A setting that cannot be used; the message names it and says why."""
+
+
+def _default_data_dir() -> Path:
+    base = os.environ.get("XDG_DATA_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "share") / "heartroom"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Each field is read from `HEARTROOM_` + its name in capitals."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on."""
+    port: int = 8000
+    """Port to listen on; 0 takes a free one."""
+    data_dir: Path = Path()
+    """Where the embedded store and the secret are kept. Default: `$XDG_DATA_HOME/heartroom` or
+    `~/.local/share/heartroom`."""
+    redis_url: str = ""
+    """A Redis ≥ 7 or Valkey to use instead of the embedded one: `redis://`, `rediss://`, `unix://`."""
+    fsync: str = "always"
+    """The embedded store's: `always` (a move is on the disk before it is acknowledged) or `everysec`."""
+    secret: str = ""
+    """Seals the players' cookies. With `redis_url` it must be set, the same on every node; without, it is
+    made once and kept in `data_dir`."""
+    origins: tuple[str, ...] = ()
+    """Further origins (`https://play.example`, comma-separated) whose pages may connect, besides our own."""
+    trusted_proxies: str = ""
+    """Addresses of proxies (comma-separated, or `*`) whose `X-Forwarded-For` and `-Proto` are believed."""
+    frames_per_second: int = 40
+    """Frames that one connection may send, in the long run."""
+    frames_burst: int = 120
+    """Frames that it may send at once."""
+    log_length: int = Limits().log_length
+    """Actions in one session."""
+    live_days: int = 30
+    """How long a game lives after it was last played or opened."""
+    finished_days: int = 400
+    """How long a finished game is kept."""
+    linger_seconds: int = 60
+    """How long a node keeps a session in memory after its last viewer left."""
+    plain_sends: bool = False
+    """Send through the web framework alone, frame by frame, instead of writing shared bytes to the
+    transports: slower, and the same for everybody."""
+    log_level: str = "info"
+    """`debug`, `info`, `warning` or `error`."""
+
+    @property
+    def limits(self) -> Limits:
+        """What of this concerns sessions."""
+        return Limits(
+            log_length=self.log_length,
+            finished_ttl_s=self.finished_days * 86_400,
+            linger_s=float(self.linger_seconds),
+        )
+
+
+_CHOICES = {"fsync": ("always", "everysec"), "log_level": ("debug", "info", "warning", "error")}
+
+
+def _read(name: str, kind: str, raw: str) -> Any:
+    if name in _CHOICES and raw not in _CHOICES[name]:
+        raise BadSetting(f"HEARTROOM_{name.upper()} must be one of {', '.join(_CHOICES[name])}, not {raw!r}")
+    if kind == "int":
+        if not raw.isascii() or not raw.isdigit():
+            raise BadSetting(f"HEARTROOM_{name.upper()} must be a whole number, not {raw!r}")
+        return int(raw)
+    if kind == "bool":
+        if raw not in ("0", "1"):
+            raise BadSetting(f"HEARTROOM_{name.upper()} must be 0 or 1, not {raw!r}")
+        return raw == "1"
+    if kind == "Path":
+        return Path(raw).expanduser()
+    if kind.startswith("tuple"):
+        return tuple(item.strip().rstrip("/") for item in raw.split(",") if item.strip())
+    return raw
+
+
+def load(environ: Mapping[str, str], **given: Any) -> Settings:
+    """The settings in `environ`; those `given` (and not `None`) come first.
+
+    Raises `BadSetting`, also for a name that begins with `HEARTROOM_` and is none.
+    """
+    known = {f"HEARTROOM_{field.name.upper()}": field for field in fields(Settings)}
+    for name in environ:
+        if name.startswith("HEARTROOM_") and name not in known:
+            raise BadSetting(f"there is no setting {name}")
+    values: dict[str, Any] = {"data_dir": _default_data_dir()}
+    for name, field in known.items():
+        if environ.get(name, "") != "":
+            values[field.name] = _read(field.name, str(field.type), environ[name])
+    values.update({name: value for name, value in given.items() if value is not None})
+    settings = Settings(**values)
+    if settings.redis_url and not settings.secret:
+        raise BadSetting("HEARTROOM_SECRET must be set (the same on every node) where HEARTROOM_REDIS_URL is")
+    if settings.secret and len(settings.secret) < 16:
+        raise BadSetting("HEARTROOM_SECRET must have at least 16 characters")
+    return settings
+
+
+def secret(settings: Settings) -> str:
+    """The secret of this house: the one set, or the one kept in the data directory, made if need be."""
+    if settings.secret:
+        return settings.secret
+    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = settings.data_dir / "secret"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        kept = path.read_text().strip()
+        if len(kept) < 16:
+            raise BadSetting(f"{path} holds no secret; remove it and all players are strangers") from None
+        return kept
+    fresh = secrets.token_urlsafe(32)
+    with open(descriptor, "w") as file:
+        file.write(fresh + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return fresh

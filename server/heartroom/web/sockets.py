@@ -1,0 +1,153 @@
+"""Two ways to a client, the same to everybody above: through ASGI, or straight to the transport.
+
+`DirectProtocol` is uvicorn's own websocket protocol with two doors added. A frame that came in goes to a
+plain function instead of through a queue, a task switch and two socket-poll changes; a frame that goes out is
+written to the transport as bytes made once for all viewers. Where the server is another one, or the host
+says so, `PlainOutlet` does the same through ASGI's `send`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+from starlette.types import Send
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.http11 import Request
+
+EXTENSION: Final = "heartroom.direct"
+"""The ASGI extension under which a connection's `DirectProtocol` is found."""
+
+HIGH_WATER: Final = 32 * 1024
+"""Unsent bytes from which on no more is read from a client that does not read either."""
+_LOW_WATER: Final = 4 * 1024
+
+Received = Callable[[bytes, bool], None]
+"""Takes the payload of one message and whether it was binary."""
+
+
+def frame(payload: bytes) -> bytes:
+    """`payload` as one unmasked binary websocket frame (RFC 6455, section 5.2)."""
+    length = len(payload)
+    if length < 126:
+        return b"\x82" + length.to_bytes(1) + payload
+    if length < 65536:
+        return b"\x82\x7e" + length.to_bytes(2) + payload
+    return b"\x82\x7f" + length.to_bytes(8) + payload
+
+
+class DirectProtocol(WebSocketsSansIOProtocol):
+    """uvicorn's protocol, which an application may take over once the handshake is done."""
+
+    _received: Received | None = None
+    _drained: Callable[[], None] | None = None
+    _held = False
+
+    def handle_connect(self, event: Request) -> None:
+        """Begins the handshake, and lets the application find us."""
+        super().handle_connect(event)
+        if self.response.status_code == 101:
+            self.scope["extensions"][EXTENSION] = {"protocol": self}
+
+    def take_over(self, received: Received, drained: Callable[[], None]) -> None:
+        """From now on messages go to `received`; `drained` is called whenever a clogged way is free again."""
+        self._received = received
+        self._drained = drained
+        self.transport.set_write_buffer_limits(high=HIGH_WATER, low=_LOW_WATER)
+
+    def send_receive_event_to_app(self) -> None:
+        """A whole message has arrived."""
+        if self._received is None:
+            super().send_receive_event_to_app()
+            return
+        data = self.frames[0] if len(self.frames) == 1 else b"".join(self.frames)
+        self.frames = []
+        if not self.close_sent:
+            self._received(bytes(data), self.curr_msg_data_type == "bytes")
+
+    def pause_writing(self) -> None:
+        """The client does not read: neither do we."""
+        super().pause_writing()
+        if self._received is not None and not self._held:
+            self._held = True
+            self.transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """The client has read what there was."""
+        super().resume_writing()
+        if self._held:
+            self._held = False
+            self.transport.resume_reading()
+        if self._drained is not None:
+            self._drained()
+
+    def write(self, data: bytes) -> None:
+        """Writes whole frames; nothing once the connection is closing."""
+        if not self.close_sent and not self.disconnected and not self.transport.is_closing():
+            self.transport.write(data)
+
+
+class DirectOutlet:
+    """Writes frames to a `DirectProtocol`'s transport."""
+
+    __slots__ = ("_protocol",)
+
+    # The frame made last, for whoever gets the same payload next.
+    _payload: bytes = b""
+    _frame: bytes = frame(b"")
+
+    def __init__(self, protocol: DirectProtocol) -> None:
+        self._protocol = protocol
+
+    @property
+    def backlog(self) -> int:
+        """Bytes not yet taken by the operating system."""
+        return self._protocol.transport.get_write_buffer_size()
+
+    def send(self, payload: bytes) -> None:
+        """Writes one message."""
+        if payload is not DirectOutlet._payload:
+            DirectOutlet._payload, DirectOutlet._frame = payload, frame(payload)
+        self._protocol.write(DirectOutlet._frame)
+
+
+class PlainOutlet:
+    """Sends messages through ASGI, one after the other, in a task of its own."""
+
+    def __init__(self, send: Send, drained: Callable[[], None]) -> None:
+        self._send = send
+        self._drained = drained
+        self._queue: deque[bytes] = deque()
+        self._more = asyncio.Event()
+        self._closed = False
+        self.backlog = 0
+
+    def send(self, payload: bytes) -> None:
+        """Queues one message."""
+        if not self._closed:
+            self._queue.append(payload)
+            self.backlog += len(payload)
+            self._more.set()
+
+    async def run(self) -> None:
+        """Sends what is queued, until cancelled or the client is gone."""
+        try:
+            while True:
+                await self._more.wait()
+                self._more.clear()
+                while self._queue:
+                    payload = self._queue.popleft()
+                    await self._send({"type": "websocket.send", "bytes": payload})
+                    self.backlog -= len(payload)
+                self._drained()
+        finally:
+            self._closed = True
+            self._queue.clear()
+
+
+def direct(scope: Any) -> DirectProtocol | None:
+    """The protocol of a connection that can be taken over, if it can."""
+    found = (scope.get("extensions") or {}).get(EXTENSION)
+    return found["protocol"] if found else None
