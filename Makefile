@@ -14,9 +14,9 @@ VENV_READY   := $(VENV)/venv.stamp
 PLAY_READY   := $(VENV)/play.stamp
 TEST_READY   := $(VENV)/test.stamp
 NPM_READY    := client/node_modules/npm.stamp
-CLIENT_READY := $(STATIC)/.stamp
+CLIENT_READY := $(STATIC)/index.html
 
-CLIENT_SOURCES := $(shell find client -mindepth 1 -name node_modules -prune -o ! -name '.*' -print)
+CLIENT_SOURCES := $(shell find client -mindepth 1 \( -name node_modules -o -name tests \) -prune -o ! -name '.*' -print)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-VARIABLE = "HEARTROOM_CHROMIUM"
+VARIABLE = "CHROMIUM"
 """The environment variable that names a chromium to use in place of the one found."""
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
