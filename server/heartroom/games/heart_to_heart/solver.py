@@ -107,10 +107,8 @@ class _Hearts:
     def __init__(self, heart: Sequence[Rank], others: Sequence[Rank]) -> None:
         self.ranks = tuple(heart)
         """By place − 1; 0 for a place that is empty from the beginning."""
-        self.of_rank = [0] * (KING + 1)
+        self.of_rank = _by_rank(heart)
         """The heart's cards of each rank."""
-        for place, rank in enumerate(heart):
-            self.of_rank[rank] |= 1 << place
         self._tight = frozenset(rank for rank in RANKS if self.of_rank[rank].bit_count() > others.count(rank))
         self._hopeless = any(not self._has_a_split(self.of_rank[rank]) for rank in self._tight)
         self._answers: dict[int, bool] = {0: True}
@@ -205,6 +203,19 @@ class _Facts(NamedTuple):
     more pair than the fewest."""
 
 
+class _Cards(NamedTuple):
+    """What does not change in a search."""
+
+    heart: tuple[Rank, ...]
+    """By place − 1."""
+    partners: tuple[int, ...]
+    """By place − 1, the heart cards of the same rank that can be free together with it."""
+    cycle: tuple[Rank, ...]
+    """By number."""
+    cycle_of: tuple[int, ...]
+    """The cycle's cards of each rank."""
+
+
 class _Search:
     """A* from pair to pair.
 
@@ -215,15 +226,11 @@ class _Search:
 
     def __init__(self, hearts: _Hearts, cycle: Sequence[Rank]) -> None:
         self._hearts = hearts
-        self._ranks = hearts.ranks
-        self._cycle = tuple(cycle)
-        self._of_rank = [0] * (KING + 1)
-        for number, rank in enumerate(cycle):
-            self._of_rank[rank] |= 1 << number
-        self._partners = tuple(
+        partners = tuple(
             hearts.of_rank[rank] & ~_NEVER_TOGETHER[place] & ~(1 << place)
             for place, rank in enumerate(hearts.ranks)
         )
+        self._cards = _Cards(hearts.ranks, partners, tuple(cycle), _by_rank(cycle))
         self._facts_of: dict[int, _Facts] = {}
 
     def run(self, start: _Node, max_positions: int) -> Solution:
@@ -259,14 +266,14 @@ class _Search:
         heart, cycle, turned = node
         free: dict[Rank, list[int]] = {}
         for place in self._facts(heart).free:
-            free.setdefault(self._ranks[place], []).append(1 << place)
+            free.setdefault(self._cards.heart[place], []).append(1 << place)
         for rank, bits in free.items():
             for i, bit in enumerate(bits):
                 for other in bits[:i]:
                     after = _Node(heart ^ bit ^ other, cycle, turned)
                     if self._hearts.can_be_cleared(after.heart):
                         yield _Step(1, bit | other, -1, after)
-            cards = cycle & self._of_rank[rank]
+            cards = cycle & self._cards.cycle_of[rank]
             while cards:
                 card = cards & -cards
                 cards ^= card
@@ -280,10 +287,10 @@ class _Search:
     def _moves_to(self, node: _Node, number: int) -> int:
         """How many draws and recycles bring the card `number` of the cycle to the top of the discard."""
         _, cycle, turned = node
-        up_to = cycle & (2 << number) - 1
+        up_to = _below(cycle, number + 1)
         if number >= turned:
             return (up_to >> turned).bit_count()
-        if not cycle >> number + 1 & (1 << turned - number - 1) - 1:
+        if not _below(cycle, turned) >> (number + 1):
             return 0
         return (cycle >> turned).bit_count() + 1 + up_to.bit_count()
 
@@ -295,15 +302,16 @@ class _Search:
         live = cycle & self._facts(heart).live
         if not live:
             return heart
-        discard = (1 << turned) - 1
-        dead_down, dead_up = cycle & ~live & discard, cycle & ~live & ~discard
-        counts = [(live & discard).bit_count(), dead_down.bit_count(), dead_up.bit_count()]
+        dead = cycle & ~live
+        dead_down = _below(dead, turned)
+        dead_up = dead ^ dead_down
+        counts = [_below(live, turned).bit_count(), dead_down.bit_count(), dead_up.bit_count()]
         rest = live
         while rest:
             card = rest & -rest
             rest ^= card
-            counts.append((dead_down & card - 1).bit_count())
-            counts.append((dead_up & card - 1).bit_count())
+            counts.append((dead_down & (card - 1)).bit_count())
+            counts.append((dead_up & (card - 1)).bit_count())
         return heart, live, bytes(counts)
 
     def _facts(self, heart: int) -> _Facts:
@@ -319,8 +327,8 @@ class _Search:
             cards = heart & self._hearts.of_rank[rank]
             if not cards:
                 continue
-            live |= self._of_rank[rank]
-            together = bool(self._partners[cards.bit_length() - 1] & cards)
+            live |= self._cards.cycle_of[rank]
+            together = bool(self._cards.partners[cards.bit_length() - 1] & cards)
             count = cards.bit_count()
             if count == 2:
                 pairs += 1 if together else 2
@@ -334,24 +342,24 @@ class _Search:
     def _bound(self, node: _Node) -> int | None:
         """No win from `node` takes fewer moves than this; `None` if there is none.
 
-        The pairs still needed, and the draws and recycles up to where `_sweep` ends. The rest of this
+        The pairs still needed, and the draws and recycles up to where a `_Sweep` ends. The rest of this
         pass is drawn whole; in each later pass every card is drawn that cannot have been used by then.
         Using two cards of the cycle for two of the heart that could go together costs a pair: it counts
         as a saving only as far as it saves more draws than that.
         """
         heart, cycle, turned = node
         facts = self._facts(heart)
-        swept = self._sweep(node)
-        if swept is None:
+        sweep = _Sweep(self._cards, node, facts.free)
+        if not sweep.run():
             return None
-        end, gone = swept
+        end, gone = sweep.end, sweep.gone_at_recycle
         if not gone:
-            return facts.pairs + (cycle >> turned & (1 << max(end - turned, 0)) - 1).bit_count()
-        last = cycle & (1 << end) - 1
+            return facts.pairs + (_below(cycle, end) >> turned).bit_count()
+        last = _below(cycle, end)
         later = (len(gone) - 1) * cycle.bit_count() + last.bit_count()
         moves = facts.pairs + (cycle >> turned).bit_count() + len(gone) + later
         for rank, most, costs_a_pair in facts.uses:
-            left = cycle & self._of_rank[rank]
+            left = cycle & self._cards.cycle_of[rank]
             most = min(most, left.bit_count())
             if most:
                 saved = min(most, gone[-1][rank], (left & last).bit_count())
@@ -359,74 +367,6 @@ class _Search:
                     saved += min(most, earlier[rank])
                 moves -= max(saved - 1, 0) if costs_a_pair else saved
         return moves
-
-    def _sweep(self, node: _Node) -> tuple[int, list[list[int]]] | None:
-        """Play on from `node` in an easier game, in which cards do not run out: a card of the cycle takes
-        all free cards of its rank and stays; two free heart cards that can ever be free together go, even
-        if one of them was taken before. No card of the heart can go earlier in the real game.
-
-        Returns where in its last pass the heart is cleared (that many of the cycle's first places are
-        turned) and, for each recycle before, how many cards of each rank were gone from the heart by then.
-        `None` if it cannot be cleared.
-        """
-        heart, cycle, at = node
-        freed = list(self._facts(heart).free)
-        ever_free = 0
-        free_count = [0] * (KING + 1)
-        gone_count = [0] * (KING + 1)
-        waiting = [0] * (KING + 1)
-        wanted = 0
-        gone: list[list[int]] = []
-        while True:
-            while freed:
-                while freed:
-                    place = freed.pop()
-                    rank = self._ranks[place]
-                    ever_free |= 1 << place
-                    free_count[rank] += 1
-                    partners = self._partners[place]
-                    if partners & ever_free:
-                        going = 1 << place | waiting[rank] & partners
-                        waiting[rank] &= ~going
-                        if not waiting[rank]:
-                            wanted &= ~self._of_rank[rank]
-                        gone_count[rank] += going.bit_count()
-                        heart = _lift(heart, going, freed)
-                    else:
-                        waiting[rank] |= 1 << place
-                        wanted |= self._of_rank[rank]
-                # The top of the discard, and what lies under it as long as all above can have gone to
-                # cards of the heart that have been free.
-                discard = cycle & (1 << at) - 1
-                above = [0] * (KING + 1)
-                while wanted & discard:
-                    number = discard.bit_length() - 1
-                    discard ^= 1 << number
-                    rank = self._cycle[number]
-                    if above[rank] == free_count[rank]:
-                        break
-                    above[rank] += 1
-                    if waiting[rank]:
-                        gone_count[rank] += waiting[rank].bit_count()
-                        heart = _lift(heart, waiting[rank], freed)
-                        waiting[rank] = 0
-                        wanted &= ~self._of_rank[rank]
-            if not heart:
-                return at, gone
-            ahead = (wanted & cycle) >> at
-            if ahead:
-                at += (ahead & -ahead).bit_length()
-                # The card that comes up is wanted: take it, and whatever that frees.
-                rank = self._cycle[at - 1]
-                gone_count[rank] += waiting[rank].bit_count()
-                heart = _lift(heart, waiting[rank], freed)
-                waiting[rank] = 0
-                wanted &= ~self._of_rank[rank]
-            elif wanted & cycle:
-                gone.append(gone_count.copy())
-                at = 0
-            else:
-                return None
 
     def _some_win(self, node: _Node) -> list[_Step]:
         """Steps that win from `node`, the most promising first. As every step leads to a heart that can
@@ -460,17 +400,110 @@ class _Search:
         return tuple(moves)
 
 
-def _lift(heart: int, cards: int, freed: list[int]) -> int:
-    """`heart` without `cards`; the places − 1 that this makes free are added to `freed`."""
-    heart &= ~cards
-    while cards:
-        card = cards & -cards
-        cards ^= card
-        for above in COVERS[card.bit_length() - 1]:
-            # Two cards that go at once may free a card between them: it counts once.
-            if heart >> above & 1 and not heart & _COVER_BITS[above] and above not in freed:
-                freed.append(above)
-    return heart
+class _Sweep:
+    """An easier game, played on from a position: cards do not run out. A card of the cycle takes all free
+    cards of its rank and stays; two heart cards that can be free together go when both have been free,
+    even if one of them was taken before. No card of the heart can go earlier in the real game.
+    """
+
+    def __init__(self, cards: _Cards, node: _Node, free: Sequence[int]) -> None:
+        self._cards = cards
+        self.heart, self._cycle, self.end = node
+        self._freed = list(free)
+        """Places − 1 that have become free and are not yet dealt with."""
+        self._seen = 0
+        """All heart cards that have been free."""
+        self._free_count = [0] * (KING + 1)
+        self._gone = [0] * (KING + 1)
+        self._waiting = [0] * (KING + 1)
+        """By rank, the free heart cards that nothing has taken."""
+        self._wanted = 0
+        """The cards of the cycle that would take one."""
+        self.gone_at_recycle: list[list[int]] = []
+
+    def run(self) -> bool:
+        """Play until the heart is cleared, and whether it can be. Then the first `end` places of the cycle
+        are turned, and `gone_at_recycle` has, for each recycle, how many cards of each rank were gone."""
+        self._settle()
+        while self.heart:
+            ahead = (self._wanted & self._cycle) >> self.end
+            if ahead:
+                self.end += (ahead & -ahead).bit_length()
+                self._take(self._cards.cycle[self.end - 1])
+            elif self._wanted & self._cycle:
+                self.gone_at_recycle.append(self._gone.copy())
+                self.end = 0
+            else:
+                return False
+            self._settle()
+        return True
+
+    def _settle(self) -> None:
+        """Let everything go that can without a draw."""
+        while self._freed:
+            while self._freed:
+                self._welcome(self._freed.pop())
+            self._dig()
+
+    def _welcome(self, place: int) -> None:
+        """The card at `place` + 1 is free: it goes with a partner, or waits."""
+        rank = self._cards.heart[place]
+        self._seen |= 1 << place
+        self._free_count[rank] += 1
+        partners = self._cards.partners[place]
+        waiting = self._waiting[rank]
+        if partners & self._seen:
+            self._lift(rank, 1 << place | waiting & partners)
+            self._waiting[rank] = waiting & ~partners
+            if not self._waiting[rank]:
+                self._wanted &= ~self._cards.cycle_of[rank]
+        else:
+            self._waiting[rank] = waiting | 1 << place
+            self._wanted |= self._cards.cycle_of[rank]
+
+    def _dig(self) -> None:
+        """Use the top of the discard, and what lies under it as long as all above can have gone to cards
+        of the heart that have been free."""
+        discard = _below(self._cycle, self.end)
+        above = [0] * (KING + 1)
+        while self._wanted & discard:
+            number = discard.bit_length() - 1
+            discard ^= 1 << number
+            rank = self._cards.cycle[number]
+            if above[rank] == self._free_count[rank]:
+                break
+            above[rank] += 1
+            if self._waiting[rank]:
+                self._take(rank)
+
+    def _take(self, rank: Rank) -> None:
+        self._lift(rank, self._waiting[rank])
+        self._waiting[rank] = 0
+        self._wanted &= ~self._cards.cycle_of[rank]
+
+    def _lift(self, rank: Rank, cards: int) -> None:
+        self._gone[rank] += cards.bit_count()
+        heart = self.heart = self.heart & ~cards
+        while cards:
+            card = cards & -cards
+            cards ^= card
+            for above in COVERS[card.bit_length() - 1]:
+                # Two cards that go at once may free one that both covered: it counts once.
+                if heart >> above & 1 and not heart & _COVER_BITS[above] and above not in self._freed:
+                    self._freed.append(above)
+
+
+def _by_rank(ranks: Sequence[Rank]) -> tuple[int, ...]:
+    """The set of the indices of `ranks` at which each rank stands."""
+    sets = [0] * (KING + 1)
+    for index, rank in enumerate(ranks):
+        sets[rank] |= 1 << index
+    return tuple(sets)
+
+
+def _below(cycle: int, number: int) -> int:
+    """The cards of `cycle` whose number is lower than `number`."""
+    return cycle & ((1 << number) - 1)
 
 
 def _path(came: dict[object, tuple[object, _Step]], key: object) -> list[_Step]:
