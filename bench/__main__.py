@@ -1,0 +1,162 @@
+"""The command: `python -m bench`, or `make bench ARGS='…'`. See bench/README.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+from pathlib import Path
+
+import click
+
+from bench import engine, runs
+from bench.load import Watched
+from bench.measure import median
+from bench.runs import Variant
+from bench.served import Failed
+
+_PARTS = ("engine", "watch4", "idle")
+_COLUMNS = (
+    *("R", "server", "actions/s", "server µs", "Valkey µs", "p50 ms", "p99 ms"),
+    *("diff bytes", "longest", "snapshot", "load CPU"),
+)
+_ROW = "{:>4} {:<10} {:>10} {:>10} {:>10} {:>7} {:>7} {:>11} {:>8} {:>9} {:>9}"
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.option("--only", type=click.Choice(_PARTS), multiple=True, help="Parts to run.  [default: all]")
+@click.option("--sessions", default="10,50,100", help="R: sessions of watch4, comma-separated.")
+@click.option("--repeats", default=5, type=click.IntRange(1, 100), help="Runs of each; medians are printed.")
+@click.option("--seconds", default=3.0, type=click.FloatRange(0.2, 60), help="Window of one run of watch4.")
+@click.option("--warm", default=1.0, type=click.FloatRange(0, 60), help="Seconds of load before the window.")
+@click.option("--idle", "idle_connections", default=2000, type=click.IntRange(100, 8000), help="How many.")
+@click.option("--compare", is_flag=True, help="Also plain sends, and fsync every second; taking turns.")
+@click.option(
+    "--against",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Another checkout, whose server is measured too; taking turns.",
+)
+@click.option(
+    "--dir",
+    "parent",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Where the stores' files are made, and removed.  [default: the system's temporary directory]",
+)
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where every single run is written to.",
+)
+def main(
+    only: tuple[str, ...],
+    sessions: str,
+    repeats: int,
+    seconds: float,
+    warm: float,
+    idle_connections: int,
+    compare: bool,
+    against: Path | None,
+    parent: Path | None,
+    json_file: Path | None,
+) -> None:
+    """Measure heartroom on this machine: a real server, real websockets, over the loopback."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are ended, files removed
+    _allow_files(4 * idle_connections)
+    parts = only or _PARTS
+    variants = [Variant("heartroom", {})]
+    if against is not None:
+        variants.append(Variant("other", {"PYTHONPATH": str(against.resolve() / "server")}))
+    if compare:
+        variants.append(Variant("plain", {"HEARTROOM_PLAIN_SENDS": "1"}))
+        variants.append(Variant("everysec", {"HEARTROOM_FSYNC": "everysec"}))
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}")
+    raw: list[dict[str, object]] = []
+    try:
+        if "engine" in parts:
+            _engine()
+        if "watch4" in parts:
+            for r in [int(part) for part in sessions.split(",")]:
+                _watch4(variants, r, repeats, warm, seconds, parent, raw)
+        if "idle" in parts:
+            _idle(variants, idle_connections, parent, raw)
+    except (runs.Broken, Failed) as error:
+        raise click.ClickException(str(error)) from None
+    finally:
+        if json_file is not None:
+            json_file.write_text(json.dumps(raw, indent=1))
+
+
+def _allow_files(wanted: int) -> None:
+    """As many open files as the connections need, here and in all processes to come."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
+
+
+def _engine() -> None:
+    print("\nengine, µs an action      apply   view   diff  total")
+    for costs in engine.measure():
+        print(
+            f"  {costs.actions:<22}{costs.apply:>7.2f}{costs.view:>7.2f}{costs.diff:>7.2f}{costs.total:>7.2f}"
+        )
+
+
+def _watch4(
+    variants: list[Variant],
+    sessions: int,
+    repeats: int,
+    warm_s: float,
+    window_s: float,
+    parent: Path | None,
+    raw: list[dict[str, object]],
+) -> None:
+    """Runs the variants in turn, so that what else the machine does befalls all of them alike."""
+    found: dict[str, list[Watched]] = {variant.name: [] for variant in variants}
+    for _ in range(repeats):
+        for variant in variants:
+            watched = runs.watch4(variant, sessions, warm_s, window_s, parent)
+            found[variant.name].append(watched)
+            raw.append({"sessions": sessions, "variant": variant.name, **_fields(watched)})
+    if len(raw) == repeats * len(variants):
+        print(f"\nwatch4, medians of {repeats} × {window_s:g} s")
+        print(_ROW.format(*_COLUMNS))
+    for name, results in found.items():
+        print(_ROW.format(sessions, name, *_row(results)))
+    sys.stdout.flush()
+
+
+def _fields(watched: Watched) -> dict[str, object]:
+    return {name: getattr(watched, name) for name in watched.__struct_fields__}
+
+
+def _row(results: list[Watched]) -> list[str]:
+    return [
+        f"{median(w.actions / w.wall_s for w in results):.0f}",
+        f"{median(w.server_s / w.actions * 1e6 for w in results):.1f}",
+        f"{median(w.store_s / w.actions * 1e6 for w in results):.1f}",
+        f"{median(w.p50_ms for w in results):.2f}",
+        f"{median(w.p99_ms for w in results):.2f}",
+        f"{median(w.diff_bytes for w in results):.1f}",
+        f"{max(w.diff_bytes_max for w in results)}",
+        f"{max(w.snapshot_bytes for w in results)}",
+        f"{median(w.load_s / w.wall_s for w in results):.0%}",
+    ]
+
+
+def _idle(
+    variants: list[Variant], connections: int, parent: Path | None, raw: list[dict[str, object]]
+) -> None:
+    print("\nidle connections, KiB of the server's RSS each")
+    for workload, what in (("connected", "connected"), ("joined", "joined, four to a session")):
+        for variant in variants:
+            result = runs.idle(variant, workload, connections, parent)
+            each = (result.rss_after - result.rss_before) / result.connections / 1024
+            raw.append({"workload": workload, "variant": variant.name, "kib": each})
+            print(f"  {result.connections:>5} {what:<26} {variant.name:<10} {each:>6.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""A real server in a process of its own, with its embedded store, in a directory that goes with it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+
+_START_S = 30.0
+_STOP_S = 30.0
+
+LIMITS = {
+    # The load is a few players who act like thousands.
+    "HEARTROOM_FRAMES_PER_SECOND": "1000000",
+    "HEARTROOM_FRAMES_BURST": "1000000",
+    "HEARTROOM_LOG_LENGTH": "1000000",
+}
+
+
+class Served(NamedTuple):
+    """A running server."""
+
+    port: int
+    server: int
+    """Process id of the server."""
+    store: int
+    """Process id of its Valkey."""
+    keeper: int
+    """Process id of what stands between the two; idle."""
+
+
+class Failed(Exception):
+    """The server did not start; the message has what it said."""
+
+
+@contextlib.contextmanager
+def serving(environ: Mapping[str, str], parent: Path | None = None) -> Iterator[Served]:
+    """A server on a free port of the loopback, with `environ` set besides. `parent`: where its data
+    directory is made (default: the system's place for temporary files); it is removed afterwards.
+
+    Raises `Failed`.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="heartroom-bench-", dir=parent))
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("HEARTROOM_")}
+    try:
+        with open(folder / "stderr", "w") as stderr:
+            process = subprocess.Popen(
+                [
+                    Path(sys.executable).with_name("heartroom"),
+                    *("serve", "--host", "127.0.0.1", "--port", "0", "--data-dir", folder / "data"),
+                ],
+                env={**inherited, **LIMITS, **environ},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                text=True,
+            )
+        try:
+            yield _started(process, folder)
+        finally:
+            _end(process)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _started(process: subprocess.Popen[str], folder: Path) -> Served:
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    if "http://" not in line:
+        raise Failed((folder / "stderr").read_text().strip() or line)
+    port = int(line.rsplit(":", 1)[1])
+    deadline = time.monotonic() + _START_S
+    while not _ready(port):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise Failed((folder / "stderr").read_text().strip() or "the server does not get ready")
+        time.sleep(0.05)
+    below = {child.name(): child.pid for child in psutil.Process(process.pid).children(recursive=True)}
+    store = next(pid for name, pid in below.items() if "valkey" in name)
+    keeper = next(pid for name, pid in below.items() if "valkey" not in name)
+    return Served(port, process.pid, store, keeper)
+
+
+def _ready(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5.0) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.terminate()
+    try:
+        process.wait(_STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    assert process.stdout is not None
+    process.stdout.close()
