@@ -22,8 +22,8 @@ from heartroom.games.heart_to_heart.layout import COVERED_BY, COVERS, HEART_SIZE
 from heartroom.games.heart_to_heart.rules import DISCARD, FREE, Position
 
 MAX_POSITIONS: Final = 100_000
-"""How many positions a search keeps before it gives up the proof, unless told otherwise. Some 70 MB and
-6 s; the hardest of 1,000 deals needed 13,000."""
+"""How many positions a search keeps before it gives up the proof, unless told otherwise: some 65 MB, and
+8 s. The hardest of a thousand winnable deals needed 13,000."""
 
 
 class Solution(NamedTuple):
@@ -238,8 +238,7 @@ class _Search:
         # Keyed by what makes a difference (`_key`): the moves that led there and the last step.
         best: dict[object, int] = {self._key(start): 0}
         came: dict[object, tuple[object, _Step]] = {}
-        bound = self._bound(start) or 0
-        queue = [(bound, 0, start)]
+        queue = [(self._bound(start), 0, start)]
         while queue:
             bound, negative_moves, node = heapq.heappop(queue)
             key, moves = self._key(node), -negative_moves
@@ -253,12 +252,9 @@ class _Search:
                 after, after_key = moves + step.moves, self._key(step.to)
                 if after >= best.get(after_key, after + 1):
                     continue
-                rest = self._bound(step.to)
-                if rest is None:
-                    continue
                 best[after_key] = after
                 came[after_key] = key, step
-                heapq.heappush(queue, (max(bound, after + rest), -after, step.to))
+                heapq.heappush(queue, (max(bound, after + self._bound(step.to)), -after, step.to))
         raise AssertionError("a heart that can be cleared was not")
 
     def _steps(self, node: _Node) -> Iterator[_Step]:
@@ -339,8 +335,8 @@ class _Search:
         free = tuple(place for place, bit, covers in _EACH if heart & bit and not heart & covers)
         return _Facts(free, live, pairs, tuple(uses))
 
-    def _bound(self, node: _Node) -> int | None:
-        """No win from `node` takes fewer moves than this; `None` if there is none.
+    def _bound(self, node: _Node) -> int:
+        """No win from `node`, whose heart can be cleared, takes fewer moves than this.
 
         The pairs still needed, and the draws and recycles up to where a `_Sweep` ends. The rest of this
         pass is drawn whole; in each later pass every card is drawn that cannot have been used by then.
@@ -350,8 +346,7 @@ class _Search:
         heart, cycle, turned = node
         facts = self._facts(heart)
         sweep = _Sweep(self._cards, node, facts.free)
-        if not sweep.run():
-            return None
+        sweep.run()
         end, gone = sweep.end, sweep.gone_at_recycle
         if not gone:
             return facts.pairs + (_below(cycle, end) >> turned).bit_count()
@@ -373,7 +368,7 @@ class _Search:
         be cleared, none is ever taken back."""
         steps = []
         while node.heart:
-            step = min(self._steps(node), key=lambda step: step.moves + (self._bound(step.to) or 0))
+            step = min(self._steps(node), key=lambda step: step.moves + self._bound(step.to))
             steps.append(step)
             node = step.to
         return steps
@@ -421,22 +416,20 @@ class _Sweep:
         """The cards of the cycle that would take one."""
         self.gone_at_recycle: list[list[int]] = []
 
-    def run(self) -> bool:
-        """Play until the heart is cleared, and whether it can be. Then the first `end` places of the cycle
-        are turned, and `gone_at_recycle` has, for each recycle, how many cards of each rank were gone."""
+    def run(self) -> None:
+        """Play until the heart is cleared. Then the first `end` places of the cycle are turned, and
+        `gone_at_recycle` has, for each recycle, how many cards of each rank were gone."""
         self._settle()
         while self.heart:
             ahead = (self._wanted & self._cycle) >> self.end
             if ahead:
                 self.end += (ahead & -ahead).bit_length()
                 self._take(self._cards.cycle[self.end - 1])
-            elif self._wanted & self._cycle:
+            else:
+                assert self._wanted & self._cycle, "the heart cannot be cleared"
                 self.gone_at_recycle.append(self._gone.copy())
                 self.end = 0
-            else:
-                return False
             self._settle()
-        return True
 
     def _settle(self) -> None:
         """Let everything go that can without a draw."""
