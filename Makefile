@@ -4,7 +4,7 @@
 VENV   := .venv
 BIN    := $(VENV)/bin
 STATIC := server/heartroom/web/static
-CODE   := server tests bench tools
+CODE   := server tests bench scripts tools
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
