@@ -58,8 +58,12 @@ class Table:
     view: list[Any] = field(default_factory=list)
     elapsed_ms: int = 0
     running: bool = False
+    waiting_ms: int = 0
     names: list[str] = field(default_factory=list)
     viewers: int = 0
+    chairs: list[int] = field(default_factory=list)
+    started: bool = False
+    settings: list[Any] = field(default_factory=list)
 
     def apply(self, message: list[Any]) -> None:
         """Takes a *diff*. Raises `OutOfStep` if it is not the next one."""
@@ -247,7 +251,7 @@ class Client:
             table.apply(message)
         elif kind == SNAPSHOT:
             _, table.session, table.game, table.epoch, table.version, table.seat, table.view, clock = message
-            table.elapsed_ms, table.running = clock[0], bool(clock[1])
+            table.elapsed_ms, table.running, table.waiting_ms = clock[0], bool(clock[1]), clock[2]
         elif kind == ACK:
             self._answer(message[1], message[2])
         elif kind == REJECT:
@@ -264,9 +268,10 @@ class Client:
         elif kind == CREATED:
             self._answer(message[1], message[2])
         elif kind == TABLE:
-            table.names, table.viewers = message[1], message[2]
+            table.names, table.viewers, table.chairs = message[1:4]
+            table.started, table.settings = bool(message[4]), message[5]
         elif kind == CLOCK:
-            table.elapsed_ms, table.running = message[1], bool(message[2])
+            table.elapsed_ms, table.running, table.waiting_ms = message[1], bool(message[2]), message[3]
         elif kind == PONG:
             self._answer(message[1], None)
         elif kind == ERROR:

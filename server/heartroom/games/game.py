@@ -72,6 +72,8 @@ class Game(Protocol):
     """The name of each field of a view, in order. Only ever appended to within a rules version."""
     codes: frozenset[str]
     """Every code with which `parse_options` or `apply` may refuse."""
+    levels: tuple[str, ...]
+    """How well its bots play, the weakest first; none for a game without bots."""
 
     def parse_options(self, raw: Mapping[str, Value]) -> Mapping[str, Value]:
         """The options asked for by a player, checked and completed with defaults.
@@ -110,6 +112,32 @@ class Game(Protocol):
 
     def view(self, state: Any, perspective: int | None) -> View:
         """What `perspective` may know of `state`, built up from nothing."""
+        ...
+
+    def open_view(self, state: Any) -> View:
+        """A view with all cards face up, for looking at a game that is over."""
+        ...
+
+    def to_act(self, state: Any) -> tuple[int, ...]:
+        """The seats that the game waits for, more than one where they choose at the same time; none once
+        it is over. Everybody may know which."""
+        ...
+
+    def patience(self, state: Any) -> float:
+        """How many turns' worth of time a seat has for what is now to be done: 1 for a turn."""
+        ...
+
+    def unattended(self, state: Any, seat: int) -> Action | None:
+        """What is done for a player of `to_act` whose time is up, if that may be done for anybody (a
+        score sheet is put away); `None` if a bot must take over."""
+        ...
+
+    def choose(self, level: str, view: View, seat: int, seed: str) -> Action:
+        """What a bot of `level` does in `seat`, one of `to_act`, going by nothing but the seat's view and
+        a seed: the same for the same. Takes up to some tenths of a second.
+
+        Raises `KeyError` for a level there is not.
+        """
         ...
 
     def scores(self, state: Any) -> tuple[int, ...]:

@@ -22,6 +22,10 @@ class Code(StrEnum):
     BAD_OPTIONS = "bad_options"
     BAD_NAME = "bad_name"
     GAME_OVER = "game_over"
+    NOT_STARTED = "not_started"
+    AWAY = "away"
+    SEAT_TAKEN = "seat_taken"
+    WRONG_MOMENT = "wrong_moment"
     LOG_FULL = "log_full"
     UNAVAILABLE = "unavailable"
     # over HTTP only

@@ -16,12 +16,24 @@ Ref = Annotated[int, Meta(ge=1, le=2**53 - 1)]
 Number = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 
 
+class TableOptions(Struct, forbid_unknown_fields=True, frozen=True):
+    """How a table of a game with several seats is played."""
+
+    pace: Annotated[int, Meta(ge=0, le=600)] = 30
+    """Seconds for a turn; 0 for no limit."""
+    public: bool = False
+    """Whether *quick* may bring others here."""
+    level: str = ""
+    """How well the bots play; `""`: as well as they can."""
+
+
 class New(Struct, array_like=True, tag=1, forbid_unknown_fields=True, frozen=True):
     """Begin a session."""
 
     ref: Ref
     game: str
     options: dict[str, Any]
+    table: TableOptions | None = None
 
 
 class Join(Struct, array_like=True, tag=2, forbid_unknown_fields=True, frozen=True):
@@ -57,7 +69,33 @@ class Ping(Struct, array_like=True, tag=6, forbid_unknown_fields=True, frozen=Tr
     number: Number
 
 
-Inbound = New | Join | Act | Name | Leave | Ping
+class Sit(Struct, array_like=True, tag=7, forbid_unknown_fields=True, frozen=True):
+    """Take a seat of the joined session (`None`: any), or one's own back from the bot that plays there."""
+
+    ref: Ref
+    seat: Number | None
+
+
+class Stand(Struct, array_like=True, tag=8, forbid_unknown_fields=True, frozen=True):
+    """Leave one's seat for good."""
+
+    ref: Ref
+
+
+class Start(Struct, array_like=True, tag=9, forbid_unknown_fields=True, frozen=True):
+    """Begin, with bots on the seats that are open."""
+
+    ref: Ref
+
+
+class Quick(Struct, array_like=True, tag=10, forbid_unknown_fields=True, frozen=True):
+    """Be seated at a public table that waits, or at a new one that starts in some seconds."""
+
+    ref: Ref
+    game: str
+
+
+Inbound = New | Join | Act | Name | Leave | Ping | Sit | Stand | Start | Quick
 
 _decoder = msgspec.msgpack.Decoder(Inbound)
 
@@ -81,6 +119,9 @@ def decode(frame: bytes) -> Inbound:
         raise Unreadable(Code.MALFORMED, _ref(frame)) from None
 
 
+_ANSWERED = (1, 3, 4, 7, 8, 9, 10)
+
+
 class _Head(Struct, array_like=True):
     kind: int
     ref: Ref
@@ -92,4 +133,4 @@ def _ref(frame: bytes) -> int | None:
         head = msgspec.msgpack.decode(frame, type=_Head)
     except Exception:
         return None
-    return head.ref if head.kind in (1, 3, 4) else None
+    return head.ref if head.kind in _ANSWERED else None

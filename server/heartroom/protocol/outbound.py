@@ -39,9 +39,10 @@ def snapshot(
     view: Sequence[Any],
     elapsed_ms: int,
     running: bool,
+    waiting_ms: int,
 ) -> bytes:
     """All that this viewer may know."""
-    return _encode([SNAPSHOT, sid, game, epoch, version, seat, view, [elapsed_ms, int(running)]])
+    return _encode([SNAPSHOT, sid, game, epoch, version, seat, view, [elapsed_ms, int(running), waiting_ms]])
 
 
 def ack(ref: int, version: int) -> bytes:
@@ -64,14 +65,21 @@ def created(ref: int, sid: str) -> bytes:
     return _encode([CREATED, ref, sid])
 
 
-def table(names: Sequence[str], viewers: int) -> bytes:
-    """Who sits where and how many others watch."""
-    return _encode([TABLE, names, viewers])
+def table(
+    names: Sequence[str],
+    viewers: int,
+    chairs: Sequence[int] = (1,),
+    started: bool = True,
+    settings: Sequence[Any] = (0, False, None),
+) -> bytes:
+    """Who sits where and how many others watch. `chairs`: 0 open, 1 here, 2 connection lost, 3 away with a
+    bot in place, 4 a bot. `settings`: seconds a turn, public, ms until it starts by itself."""
+    return _encode([TABLE, names, viewers, chairs, int(started), settings])
 
 
-def clock(elapsed_ms: int, running: bool) -> bytes:
-    """The game's time started or stopped."""
-    return _encode([CLOCK, elapsed_ms, int(running)])
+def clock(elapsed_ms: int, running: bool, waiting_ms: int) -> bytes:
+    """The game's time started or stopped; `waiting_ms`: how long the present turn has lasted."""
+    return _encode([CLOCK, elapsed_ms, int(running), waiting_ms])
 
 
 def pong(number: int) -> bytes:

@@ -16,12 +16,14 @@ from typing import Any, Final
 
 import structlog
 
-from heartroom.games.game import Refused, games
+from heartroom.games.game import Action, Game, Refused, View, games
 from heartroom.protocol import names, outbound
 from heartroom.protocol.codes import Code
+from heartroom.sessions.driver import Settings
 from heartroom.sessions.room import Limits, Room
+from heartroom.sessions.thinker import Thinkers
 from heartroom.store.committer import Committer
-from heartroom.store.store import Away, Commit, News, Opened, Renamed, Store
+from heartroom.store.store import Away, Commit, News, Opened, Presence, Renamed, Store
 
 _log = structlog.get_logger(__name__)
 
@@ -36,13 +38,21 @@ class House:
     SWEEP_S: Final = 5.0
     """How often empty rooms are looked for."""
 
-    def __init__(self, store: Store, limits: Limits | None = None) -> None:
+    QUICK_MS: Final = 8_000
+    """How long a table that *quick* has made waits for others."""
+
+    def __init__(self, store: Store, limits: Limits | None = None, thinkers: int = 1) -> None:
+        """`thinkers`: processes in which bots think."""
         self.store: Final = store
         self.limits: Final = limits or Limits()
         self.rooms: Final[dict[str, Room]] = {}
         self.live_ttl_s: Final = store.live_ttl_s
+        self.grace_ms: Final = self.limits.grace_ms
+        self.bot_delay_ms: Final = self.limits.bot_delay_ms
+        self._thinkers: Final = Thinkers(thinkers)
         self._committer: Final = Committer(store)
         self._opening: dict[str, asyncio.Task[Room]] = {}
+        self._early: dict[str, list[News]] = {}
         self._closing: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         # So many rooms read on at a time after the store was away, not all at once.
@@ -59,26 +69,67 @@ class House:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for room in self.rooms.values():
+            room.closed()
+        await self._thinkers.aclose()
         for sid in list(self.rooms):
             with contextlib.suppress(Away):
                 await self.store.close(sid)
 
     # -- sessions
 
-    async def create(self, pid: str, game_name: str, raw_options: Mapping[str, Any]) -> str:
-        """Begins a session for the player `pid` and returns its id.
+    async def create(
+        self,
+        pid: str,
+        game_name: str,
+        raw_options: Mapping[str, Any],
+        *,
+        pace_s: int = 30,
+        public: bool = False,
+        level: str = "",
+        starts_in_ms: int | None = None,
+    ) -> str:
+        """Begins a session for the player `pid`, who has its first seat, and returns its id. What comes after
+        the options is for games with several seats, see `driver.Settings`.
 
         Raises `Refused` (`unknown_game`, `bad_options` or a code of the game) and `Away`.
         """
-        game = games().get(game_name)
+        game = self._game(game_name)
+        setup = game.deal(game.parse_options(raw_options), secrets.token_bytes(32))
+        settings: dict[str, Any] = {}
+        if game.seats > 1:
+            if level and level not in game.levels:
+                raise Refused(Code.BAD_OPTIONS.value)
+            starts_ms = None if starts_in_ms is None else await self.store.time_ms() + starts_in_ms
+            settings = Settings(pace_s, public, level, starts_ms)._asdict()
+        sid = secrets.token_urlsafe(9)
+        await self.store.create(sid, game.name, game.rules_version, setup.options, setup.deal, pid, settings)
+        if game.seats > 1:
+            await (await self.open(sid)).take_seat(pid)
+        return sid
+
+    async def quick(self, pid: str, game_name: str) -> str:
+        """Seats a player at a public table that waits, or at a new one that soon starts; returns its id.
+
+        Raises `Refused` (`unknown_game`, `bad_options` for a game without tables) and `Away`.
+        """
+        game = self._game(game_name)
+        if game.seats == 1:
+            raise Refused(Code.BAD_OPTIONS.value)
+        for sid in await self.store.waiting(game_name):
+            try:
+                await (await self.open(sid)).take_seat(pid)
+            except Refused:  # full by now, or begun, or no more there
+                await self.store.list_waiting(sid, game_name, None)
+            else:
+                return sid
+        return await self.create(pid, game_name, {}, public=True, starts_in_ms=self.QUICK_MS)
+
+    def _game(self, name: str) -> Game:
+        game = games().get(name)
         if game is None:
             raise Refused(Code.UNKNOWN_GAME.value)
-        setup = game.deal(game.parse_options(raw_options), secrets.token_bytes(32))
-        sid = secrets.token_urlsafe(9)
-        await self.store.create(
-            sid, game.name, game.rules_version, setup.options, setup.deal, [pid] * game.seats
-        )
-        return sid
+        return game
 
     async def open(self, sid: str) -> Room:
         """The room of a session, read from the store if it is not open here.
@@ -94,7 +145,7 @@ class House:
         task = self._opening.get(sid)
         if task is None:
             task = self._opening[sid] = asyncio.create_task(self._open(sid))
-            task.add_done_callback(lambda _: self._opening.pop(sid, None))
+            task.add_done_callback(lambda _: self._opened(sid))
         return await asyncio.shield(task)
 
     async def rename(self, pid: str, raw: str) -> str:
@@ -120,18 +171,30 @@ class House:
         """See `Committer.submit`."""
         self._committer.submit(commit, done)
 
-    def later(self, delay_s: float, call: Callable[[], None]) -> None:
+    def later(self, delay_s: float, call: Callable[[], None]) -> asyncio.TimerHandle:
         """Calls `call` after `delay_s`."""
-        asyncio.get_running_loop().call_later(delay_s, call)
+        return asyncio.get_running_loop().call_later(delay_s, call)
 
     def catch_up(self, room: Room) -> None:
         """Reads on in the room's log as soon as the store answers, then lets the room go on."""
         self._spawn(self._catch_up(room))
 
-    def over(self, room: Room) -> None:
-        """Takes a finished game from its players' lists. A node that dies before leaves that to the next
-        one that opens the session."""
-        self._spawn(self._unlist(room))
+    async def think(self, game: Game, level: str, view: View, seat: int, seed: str) -> Action:
+        """What a bot does; see `Thinkers.choose`."""
+        return await self._thinkers.choose(game, level, view, seat, seed)
+
+    def tell_nodes(self, room: Room, seat: int, here: bool) -> None:
+        """Lets the other nodes know that a player has come or gone."""
+        self._spawn(self._unless_away(self.store.tell_presence(room.sid, seat, here)))
+
+    def name_players(self, room: Room) -> None:
+        """Finds out the names of players of the room that it does not know."""
+        self._spawn(self._unless_away(self._name_players(room)))
+
+    def tidy(self, room: Room) -> None:
+        """Brings the lists that the room's session is in (or should be) in line with it. A node that dies
+        before leaves that to the next one that opens the session."""
+        self._spawn(self._unless_away(self._tidy(room)))
 
     def gone(self, room: Room) -> None:
         """The session expired while it was open."""
@@ -159,12 +222,20 @@ class House:
         if game is None or game.rules_version != opened.record.rules:
             _log.error("no rules for session", sid=sid, game=opened.record.game, rules=opened.record.rules)
             raise Refused(Code.UNKNOWN_GAME.value)
-        seated = await self.store.names(opened.record.seats)
-        room = Room(sid, game, opened, seated, self, self.limits)
+        room = Room(sid, game, opened, {}, self, self.limits)
         self.rooms[sid] = room
-        # The names were read after the log: what was stored meanwhile was news for a room not yet here.
-        room.look_again()
+        for news in self._early.pop(sid, ()):
+            room.hear(news.epoch, news.version, news.entry)
+        await self._unless_away(self._name_players(room))
+        if game.seats > 1:
+            self._spawn(self._unless_away(self.store.tell_presence(sid, -1, True)))
+        if room.is_over or game.seats > 1:
+            self.tidy(room)
         return room
+
+    def _opened(self, sid: str) -> None:
+        self._opening.pop(sid, None)
+        self._early.pop(sid, None)
 
     async def _listen(self) -> None:
         """Hears the other nodes. After a gap in the hearing every open room reads what it missed."""
@@ -179,14 +250,28 @@ class House:
                     elif isinstance(news, News):
                         if (room_here := self.rooms.get(news.sid)) is not None:
                             room_here.hear(news.epoch, news.version, news.entry)
+                        elif news.sid in self._opening:  # stored after its log was read
+                            self._early.setdefault(news.sid, []).append(news)
                     elif isinstance(news, Renamed):
                         for room in self.rooms.values():
                             if news.pid in room.players:
                                 room.rename(news.pid, news.name)
+                    elif isinstance(news, Presence):
+                        self._hear_presence(news)
             except Away:
                 pass
             await asyncio.sleep(pause * (0.5 + secrets.randbelow(1000) / 1000))
             pause = min(pause * 2, self.RETRY_S[1])
+
+    def _hear_presence(self, news: Presence) -> None:
+        room = self.rooms.get(news.sid)
+        if room is None or news.node == self.store.node:
+            return
+        if news.seat < 0:
+            for seat in room.seats_here:
+                self.tell_nodes(room, seat, here=True)
+        else:
+            room.elsewhere(news.node, news.seat, news.here)
 
     async def _sweep(self) -> None:
         while True:
@@ -199,6 +284,7 @@ class House:
                     and now - room.empty_since >= self.limits.linger_s
                 ):
                     del self.rooms[room.sid]
+                    room.closed()
                     task = asyncio.create_task(self._close(room.sid))
                     self._closing[room.sid] = task
                     task.add_done_callback(partial(self._closed, room.sid))
@@ -211,9 +297,28 @@ class House:
     def _closed(self, sid: str, _task: asyncio.Task[None]) -> None:
         self._closing.pop(sid, None)
 
-    async def _unlist(self, room: Room) -> None:
+    async def _unless_away(self, doing: Coroutine[Any, Any, None]) -> None:
+        """Does something that can be left undone while the store is away."""
         with contextlib.suppress(Away):
-            await self.store.unlist(room.sid, room.game.name, room.players)
+            await doing
+
+    async def _name_players(self, room: Room) -> None:
+        pids = room.nameless
+        for pid, name in zip(pids, await self.store.names(pids), strict=True):
+            room.rename(pid, name)
+
+    async def _tidy(self, room: Room) -> None:
+        game = room.game.name
+        for chair in room.table.chairs:
+            if chair.pid and (room.is_over or chair.left):
+                await self.store.unlist(room.sid, game, [chair.pid])
+            elif chair.pid:
+                await self.store.list_playing(chair.pid, room.sid, game, room.created_ms)
+        for pid in room.stood_up():
+            await self.store.unlist(room.sid, game, [pid])
+        if room.settings.public:
+            waits = not room.table.started and bool(room.players)
+            await self.store.list_waiting(room.sid, game, room.created_ms if waits else None)
 
     async def _catch_up(self, room: Room) -> None:
         pause = self.RETRY_S[0]

@@ -120,11 +120,10 @@ def replay(record: Record) -> bytes:
     """What the viewer of replays shows, as everybody may see it now that the game is over:
     msgpack `[game, names, view, [[version, at_ms, index, value, …], …]]`."""
     game = record.game
-    kind = game.perspective(None)
-    before = first = game.view(record.states[0], kind)
+    before = first = game.open_view(record.states[0])
     frames: list[list[Any]] = []
     for step, state in zip(record.steps, record.states[1:], strict=True):
-        after = game.view(state, kind)
+        after = game.open_view(state)
         frames.append([step.v, step.at - record.steps[0].at, *outbound.changes(before, after)])
         before = after
     return msgspec.msgpack.encode([game.name, record.header.names, first, frames])

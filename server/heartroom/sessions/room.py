@@ -1,22 +1,26 @@
 """A room: one live session on this node.
 
-Owns the state of the game, who looks at it from here, and the order in which actions are taken: one at a
-time, each shown and acknowledged only after it is stored. All methods are plain calls on the event loop;
-what has to wait (the store) comes back through `Committer` callbacks or `House.catch_up`.
+Owns the state of the game and its table, who looks at it from here, and the order in which actions are taken:
+one at a time, each shown and acknowledged only after it is stored. All methods are plain calls on the event
+loop; what has to wait (the store) comes back through `Committer` callbacks or `House.catch_up`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
 from heartroom.games.game import Action, Game, Refused, Setup, View
 from heartroom.protocol import outbound
 from heartroom.protocol.codes import Code
+from heartroom.sessions import table as tables
+from heartroom.sessions.driver import Driver, Settings
 from heartroom.sessions.history import History
 from heartroom.sessions.log import Deed, pack, unpack
+from heartroom.sessions.table import HOUSE, Table
 from heartroom.sessions.viewer import Viewer
 from heartroom.store.store import CONFLICT, GONE, STORED, Commit, Entry, Opened
 
@@ -32,6 +36,10 @@ class Limits(NamedTuple):
     """How long a finished game is kept."""
     linger_s: float = 60.0
     """How long a room stays on a node after its last viewer left."""
+    grace_ms: int = 30_000
+    """How long a player at a table may be without connection before a bot takes over."""
+    bot_delay_ms: int = 900
+    """How long after its turn has come a bot acts: always the same, whatever it holds."""
 
 
 class Caretaker(Protocol):
@@ -55,12 +63,35 @@ class Caretaker(Protocol):
         """Reads what the room has missed, as soon as the store answers, then calls `room.settled()`."""
         ...
 
-    def later(self, delay_s: float, call: Callable[[], None]) -> None:
+    @property
+    def grace_ms(self) -> int:
+        """See `Limits`."""
+        ...
+
+    @property
+    def bot_delay_ms(self) -> int:
+        """See `Limits`."""
+        ...
+
+    def later(self, delay_s: float, call: Callable[[], None]) -> asyncio.TimerHandle:
         """Calls `call` after `delay_s`."""
         ...
 
-    def over(self, room: Room) -> None:
-        """The game has ended; may be said more than once."""
+    async def think(self, game: Game, level: str, view: View, seat: int, seed: str) -> Action:
+        """What a bot does; see `Thinkers.choose`."""
+        ...
+
+    def tell_nodes(self, room: Room, seat: int, here: bool) -> None:
+        """A player came to (or left) this table on this node; the other nodes should know."""
+        ...
+
+    def name_players(self, room: Room) -> None:
+        """Finds out the names of players of the room that it does not know."""
+        ...
+
+    def tidy(self, room: Room) -> None:
+        """Sessions are in lists elsewhere in the store (a player's games, tables that wait); brings those in
+        line with the room. May be asked for at any time."""
         ...
 
     def gone(self, room: Room) -> None:
@@ -68,17 +99,38 @@ class Caretaker(Protocol):
         ...
 
 
+class _Already(Exception):
+    """What somebody asks for is so."""
+
+
 class _Pending:
-    """An action that has been sent and not yet answered."""
+    """Something that is to be done and has not been answered yet."""
 
-    __slots__ = ("action", "base", "ref", "seat", "viewer")
+    __slots__ = ("done", "make", "ref", "seat", "viewer")
 
-    def __init__(self, viewer: Viewer, seat: int, ref: int, base: int | None, action: Action) -> None:
+    def __init__(self, make: Callable[[], Deed], viewer: Viewer | None, seat: int, ref: int) -> None:
+        self.make = make
+        """The deed, as things are when its turn comes; raises `Refused` or `_Already`."""
         self.viewer = viewer
+        """Who is to be answered, if anybody."""
+        self.done: asyncio.Future[None] | None = None
+        """Who in the house waits for it, if anybody."""
         self.seat = seat
         self.ref = ref
-        self.base = base
-        self.action = action
+
+    def accept(self, version: int) -> None:
+        """Tells who asked that it is stored."""
+        if self.viewer is not None:
+            self.viewer.tell(outbound.ack(self.ref, version))
+        if self.done is not None and not self.done.done():
+            self.done.set_result(None)
+
+    def refuse(self, code: str) -> None:
+        """Tells who asked that it cannot be."""
+        if self.viewer is not None:
+            self.viewer.tell(outbound.reject(self.ref, code))
+        if self.done is not None and not self.done.done():
+            self.done.set_exception(Refused(code))
 
 
 class Room:
@@ -88,12 +140,16 @@ class Room:
     """Comings and goings within this time are told together."""
 
     def __init__(
-        self, sid: str, game: Game, opened: Opened, names: Sequence[str], house: Caretaker, limits: Limits
+        self, sid: str, game: Game, opened: Opened, names: Mapping[str, str], house: Caretaker, limits: Limits
     ) -> None:
+        """`names`: of the players, as far as they are known."""
         self.sid: Final = sid
         self.game: Final = game
-        self.names = list(names)
-        """The name of each seat's player."""
+        self._names = dict(names)
+        self._here: dict[int, set[str]] = {}
+        """By seat: the nodes (`""`: this one) on which its player is connected."""
+        self.gone_ms: dict[int, int] = {}
+        """By seat: when its player's last connection, which was on this node, was lost."""
         self.viewers: dict[int | None, set[Viewer]] = {}
         """Those who look on, by perspective."""
         self.empty_since: float | None = time.monotonic()
@@ -107,14 +163,30 @@ class Room:
         self._table_due = False
         self.away = False
         """Whether viewers were told that the store does not answer."""
+        self._driver = Driver(self, house) if game.seats > 1 else None
         self._load(opened)
 
     # -- what it is
 
     @property
     def players(self) -> tuple[str, ...]:
-        """The player of each seat."""
-        return self._seats
+        """All who have a seat or had one when the game began."""
+        return self.table.players
+
+    @property
+    def names(self) -> list[str]:
+        """The name of each seat's player; `""` for a bot, an open seat, or a player without a name."""
+        return [self._names.get(chair.pid, "") for chair in self.table.chairs]
+
+    def stood_up(self) -> set[str]:
+        """Players who had a seat and gave it back before the game began."""
+        sat = {deed.action[2] for _, deed in self.log if deed.seat == HOUSE and deed.action[0] == "sit"}
+        return sat - set(self.players)
+
+    @property
+    def nameless(self) -> list[str]:
+        """The players whose names are not known here."""
+        return [pid for pid in self.players if pid not in self._names]
 
     @property
     def is_over(self) -> bool:
@@ -139,21 +211,27 @@ class Room:
         """Whether the game's time runs."""
         return self.started_ms is not None and self.ended_ms is None
 
-    def seat_of(self, pid: str) -> int | None:
-        """The seat of a player, `None` for anybody else."""
-        return self._seats.index(pid) if pid in self._seats else None
+    def here(self, seat: int) -> bool:
+        """Whether the player of `seat` is connected, on any node."""
+        return bool(self._here.get(seat)) and not self.table.chairs[seat].left
 
     # -- who looks on
+
+    @property
+    def waiting_ms(self) -> int:
+        """How long the game has been waiting for the seat that came to act last."""
+        if not self._to_act or self.is_over:
+            return 0
+        return max(0, self._house.now_ms - max(self.since_ms[seat] for seat in self._to_act))
 
     def attach(self, viewer: Viewer, epoch: int, version: int) -> None:
         """Lets `viewer`, who holds `version` of `epoch`, look on: from where it is if that can be proven,
         else from a snapshot."""
-        viewer.seat = self.seat_of(viewer.pid)
-        viewer.kind = self.game.perspective(viewer.seat)
         viewer.lagging = False
-        self.viewers.setdefault(viewer.kind, set()).add(viewer)
+        self._place(viewer)
         self.empty_since = None
-        self._see(viewer.kind)
+        if viewer.seat is not None:
+            self._came(viewer.seat)
         missed = self._histories[viewer.kind].since(version) if epoch == self.epoch else None
         if missed is None:
             viewer.outlet.send(self._snapshot(viewer))
@@ -161,7 +239,7 @@ class Room:
             viewer.outlet.send(outbound.resumed(self.version))
             for diff in missed:
                 viewer.outlet.send(diff)
-            viewer.outlet.send(outbound.clock(self.elapsed_ms, self.running))
+            viewer.outlet.send(outbound.clock(self.elapsed_ms, self.running, self.waiting_ms))
         viewer.outlet.send(self._table())
         if self.away:
             viewer.outlet.send(outbound.store(False))
@@ -178,6 +256,8 @@ class Room:
             del self.viewers[viewer.kind]
         if not self.viewers:
             self.empty_since = time.monotonic()
+        if viewer.seat is not None:
+            self._went(viewer.seat)
         self._announce()
 
     def drained(self, viewer: Viewer) -> None:
@@ -187,9 +267,7 @@ class Room:
 
     def rename(self, pid: str, name: str) -> None:
         """A player at this table has another name."""
-        for seat, player in enumerate(self._seats):
-            if player == pid:
-                self.names[seat] = name
+        self._names[pid] = name
         self._announce()
 
     def tell_all(self, payload: bytes) -> None:
@@ -212,19 +290,43 @@ class Room:
         if (sent_before := self._pending.get((seat, ref))) is not None:
             sent_before.viewer = viewer  # sent again over a new connection: answer there
             return
-        if len(self._queue) >= self._limits.waiting:
-            viewer.tell(outbound.reject(ref, Code.TOO_FAST.value))
-            return
         try:
             action = self.game.parse_action(raw)
         except Refused as refused:
             viewer.tell(outbound.reject(ref, refused.code))
             return
-        pending = _Pending(viewer, seat, ref, base, action)
-        self._pending[seat, ref] = pending
-        self._queue.append(pending)
-        if not self._busy:
-            self._advance()
+        self._ask(_Pending(lambda: self._deed(seat, ref, base, action), viewer, seat, ref))
+
+    def sit(self, viewer: Viewer, ref: int, seat: int | None) -> None:
+        """`viewer` wants a seat (`None`: any), or its own back from a bot."""
+        self._ask(_Pending(lambda: self._seating(viewer.pid, seat), viewer, HOUSE, ref))
+
+    async def take_seat(self, pid: str) -> None:
+        """Seats a player who is not connected here (yet). Raises `Refused`."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        pending = _Pending(lambda: self._seating(pid, None), None, HOUSE, 0)
+        pending.done = done
+        self._ask(pending)
+        await done
+
+    def stand(self, viewer: Viewer, ref: int) -> None:
+        """`viewer` wants to leave its seat for good."""
+        self._ask(_Pending(lambda: Deed(HOUSE, 0, ("stand", self._seat(viewer))), viewer, HOUSE, ref))
+
+    def start(self, viewer: Viewer, ref: int) -> None:
+        """`viewer` wants the game to begin, bots on the empty seats."""
+
+        def make() -> Deed:
+            self._seat(viewer)
+            if self.table.started:
+                raise _Already
+            return Deed(HOUSE, 0, ("start",))
+
+        self._ask(_Pending(make, viewer, HOUSE, ref))
+
+    def propose(self, make: Callable[[], Deed]) -> None:
+        """The house wants something done; if it is refused when its turn comes, nobody minds."""
+        self._ask(_Pending(make, None, HOUSE, 0))
 
     def hear(self, epoch: int, version: int, entry: Entry) -> None:
         """Another node has stored an entry."""
@@ -232,6 +334,7 @@ class Room:
             return
         if epoch == self.epoch and version == self.version + 1:
             self._take(entry)
+            self._look()
         elif self._busy:
             self._behind = True
         else:
@@ -253,98 +356,258 @@ class Room:
 
     def reload(self, opened: Opened) -> None:
         """Begins anew from the store: what was known here has been lost there."""
+        here = [viewer for watching in self.viewers.values() for viewer in watching]
+        self.viewers = {}
         self._load(opened)
-        for watching in self.viewers.values():
-            for viewer in watching:
-                self._see(viewer.kind)
-                viewer.caught_up(self._snapshot(viewer), self._table())
+        for viewer in here:
+            self._place(viewer)
+            viewer.caught_up(self._snapshot(viewer), self._table())
 
     def settled(self) -> None:
         """The room knows all that is stored: goes on with what waits."""
         self._busy = False
         self._advance()
+        self._look()
 
     def close(self, code: Code) -> None:
         """There is no such session any more: answers all that waits with `code`."""
         for pending in self._queue:
-            pending.viewer.tell(outbound.reject(pending.ref, code.value))
+            pending.refuse(code.value)
         self._queue.clear()
         self._pending.clear()
         self.tell_all(outbound.error(code))
+        self.closed()
+
+    def closed(self) -> None:
+        """The room is given up: nothing more happens in it by itself."""
+        if self._driver is not None:
+            self._driver.stop()
 
     # -- inside
 
     def _load(self, opened: Opened) -> None:
         record = opened.record
-        self._seats = record.seats
         self.epoch = record.epoch
         self.setup = Setup(record.options, record.deal)
+        self.settings = Settings(**record.settings)
+        self.created_ms = record.created_ms
+        self.luck = record.luck
+        """The seed of this session's bots: secret, and not that of the cards."""
         self.version = 0
         self.started_ms: int | None = None
         self.ended_ms: int | None = None
         self.log: list[tuple[int, Deed]] = []
         """All that was done, each with its time in ms since 1970."""
         self._seen: dict[tuple[int, int], int] = {}
-        self._state = self.game.initial(self.setup)
+        self.state = self.game.initial(self.setup)
+        self.table = tables.alone(record.owner) if self.game.seats == 1 else tables.empty(self.game.seats)
+        self._to_act: tuple[int, ...] = ()
+        self.since_ms = [record.created_ms] * self.game.seats
+        """By seat: since when it is to act, or when it last was."""
         self._views: dict[int | None, View] = {}
         self._histories: dict[int | None, History] = {}
+        # What happened long ago needs no telling: whoever opens the room tidies up once.
+        self._loading = True
         for entry in opened.entries:
             self._take(entry)
+        self._loading = False
+
+    def _place(self, viewer: Viewer) -> None:
+        """Puts `viewer` where it belongs: on its seat's side of the table, or among those who watch."""
+        viewer.seat = self.table.seat_of(viewer.pid)
+        viewer.kind = self._perspective(viewer.seat)
+        self.viewers.setdefault(viewer.kind, set()).add(viewer)
+        self._see(viewer.kind)
+
+    def _perspective(self, seat: int | None) -> int | None:
+        # Before the start there is nothing to see for a player either, above all not the cards.
+        return self.game.perspective(seat if self.table.started else None)
+
+    def _rearrange(self) -> None:
+        """The table has changed: everybody whose place has changed sees it from there."""
+        for kind, watching in list(self.viewers.items()):
+            for viewer in list(watching):
+                seat = self.table.seat_of(viewer.pid)
+                if viewer.seat == seat and kind == self._perspective(seat):
+                    continue
+                watching.remove(viewer)
+                if viewer.seat is not None and seat is None:
+                    self._went(viewer.seat)
+                self._place(viewer)
+                viewer.caught_up(self._snapshot(viewer))
+                if viewer.seat is not None:
+                    self._came(viewer.seat)
+        self.viewers = {kind: watching for kind, watching in self.viewers.items() if watching}
+
+    # -- who is here (multi-seat games)
+
+    def _came(self, seat: int) -> None:
+        nodes = self._here.setdefault(seat, set())
+        self.gone_ms.pop(seat, None)
+        if "" not in nodes:
+            nodes.add("")
+            if self._driver is not None:
+                self._house.tell_nodes(self, seat, here=True)
+        if self.table.chairs[seat].away:
+            self.propose(lambda: Deed(HOUSE, 0, ("back", seat)))
+        self._look()
+
+    def _went(self, seat: int) -> None:
+        still = any(viewer.seat == seat for watching in self.viewers.values() for viewer in watching)
+        nodes = self._here.get(seat, set())
+        if still or "" not in nodes:
+            return
+        nodes.discard("")
+        if self._driver is not None:
+            self._house.tell_nodes(self, seat, here=False)
+            if not nodes:
+                self.gone_ms[seat] = self._house.now_ms
+        self._look()
+
+    def elsewhere(self, node: str, seat: int, here: bool) -> None:
+        """On another node the player of `seat` has come, or gone."""
+        if not 0 <= seat < self.game.seats:
+            return
+        nodes = self._here.setdefault(seat, set())
+        if here:
+            nodes.add(node)
+            self.gone_ms.pop(seat, None)
+        else:
+            nodes.discard(node)
+        self._announce()
+        self._look()
+
+    @property
+    def seats_here(self) -> list[int]:
+        """The seats whose players are connected to this node."""
+        return [seat for seat, nodes in self._here.items() if "" in nodes]
+
+    def _look(self) -> None:
+        if self._driver is not None:
+            self._driver.look()
 
     def _see(self, kind: int | None) -> None:
         """Sees to it that there is a view of this kind."""
         if kind not in self._views:
-            self._views[kind] = self.game.view(self._state, kind)
+            self._views[kind] = self.game.view(self.state, kind)
             self._histories[kind] = History(self.version)
 
+    # -- doing things, one at a time
+
+    def _ask(self, pending: _Pending) -> None:
+        if len(self._queue) >= self._limits.waiting:
+            pending.refuse(Code.TOO_FAST.value)
+            return
+        if pending.seat != HOUSE:
+            self._pending[pending.seat, pending.ref] = pending
+        self._queue.append(pending)
+        if not self._busy:
+            self._advance()
+
+    def _seat(self, viewer: Viewer) -> int:
+        if viewer.seat is None:
+            raise Refused(Code.NOT_SEATED.value)
+        return viewer.seat
+
+    def _deed(self, seat: int, ref: int, base: int | None, action: Action) -> Deed:
+        """A player's action, if it can be taken now as far as the table goes."""
+        if base is not None and base != self.version:
+            raise Refused(Code.STALE.value)
+        if not self.table.started:
+            raise Refused(Code.NOT_STARTED.value)
+        if not self.table.is_human(seat):
+            raise Refused(Code.AWAY.value)
+        return Deed(seat, ref, action)
+
+    def _seating(self, pid: str, wanted: int | None) -> Deed:
+        own = self.table.seat_of(pid)
+        if own is not None and self.table.chairs[own].away:
+            return Deed(HOUSE, 0, ("back", own))
+        if own is not None and wanted in (own, None):
+            raise _Already
+        if wanted is None:
+            free = [seat for seat, chair in enumerate(self.table.chairs) if not chair.pid]
+            if not free:
+                raise Refused(Code.SEAT_TAKEN.value)
+            wanted = free[0]
+        if not 0 <= wanted < self.game.seats:
+            raise Refused(Code.WRONG_MOMENT.value)
+        return Deed(HOUSE, 0, ("sit", wanted, pid))
+
     def _advance(self) -> None:
-        """Takes up the next action that can be taken; refuses those before it that cannot."""
+        """Takes up the next thing that can be done; refuses those before it that cannot."""
         while self._queue and not self._busy:
             pending = self._queue[0]
             key = (pending.seat, pending.ref)
-            if key in self._seen:
-                answer = outbound.ack(pending.ref, self._seen[key])
-            else:
-                code = self._refusal(pending)
-                if code is None:
-                    return
-                answer = outbound.reject(pending.ref, code)
+            version: int | None = self._seen.get(key)
+            code: str | None = None
+            if version is None:
+                try:
+                    code = self._refusal(pending)
+                except _Already:
+                    version = self.version
+                else:
+                    if code is None:
+                        return
             self._queue.popleft()
-            del self._pending[key]
-            pending.viewer.tell(answer)
+            self._pending.pop(key, None)
+            if version is not None:
+                pending.accept(version)
+            elif code is not None:
+                pending.refuse(code)
 
     def _refusal(self, pending: _Pending) -> str | None:
         """Why `pending` cannot be done; `None` if it can, and then it is on its way to the store."""
-        if pending.base is not None and pending.base != self.version:
-            return Code.STALE.value
-        if self.is_over:
-            return Code.GAME_OVER.value
         if self.version >= self._limits.log_length:
             return Code.LOG_FULL.value
         try:
-            state = self.game.apply(self._state, pending.seat, pending.action)
+            deed = pending.make()
+            table, state = self._after(deed)
         except Refused as refused:
             return refused.code
         over = self.game.outcome(state) is not None
-        deed = Deed(pending.seat, pending.ref, pending.action)
-        # A list made by its first entry lives for ever unless told otherwise.
-        ttl_s = (
-            self._limits.finished_ttl_s if over else self._house.live_ttl_s if self.version % 64 == 0 else 0
-        )
+        ttl_s = 0
+        if over:
+            ttl_s = self._limits.finished_ttl_s
+        elif self.version % 64 == 0:  # above all the first: the list that it makes would live for ever
+            ttl_s = self._house.live_ttl_s
         commit = Commit(self.sid, self.epoch, self.version, pack(deed), ttl_s)
         self._busy = True
-        self._house.submit(commit, lambda result, at_ms: self._committed(result, at_ms, deed, state, over))
+        self._house.submit(
+            commit, lambda result, at_ms: self._committed(result, at_ms, pending, deed, table, state, over)
+        )
         return None
 
-    def _committed(self, result: int | None, at_ms: int, deed: Deed, state: Any, over: bool) -> None:
+    def _after(self, deed: Deed) -> tuple[Table, Any]:
+        """Table and state after `deed`. Raises `Refused`."""
+        if deed.seat != HOUSE:
+            return self.table, self.game.apply(self.state, deed.seat, deed.action)
+        if self.is_over:
+            raise Refused(Code.GAME_OVER.value)
+        return self.table.apply(deed.action), self.state
+
+    def _committed(
+        self,
+        result: int | None,
+        at_ms: int,
+        pending: _Pending,
+        deed: Deed,
+        table: Table,
+        state: Any,
+        over: bool,
+    ) -> None:
         if result == STORED:
-            self._done(at_ms, deed, state, over)
+            self._done(at_ms, deed, table, state, over)
+            if pending.seat == HOUSE:  # a player's action was recognised by its ref
+                self._queue.popleft()
+                pending.accept(self.version)
             self._busy = False
             if self._behind:
                 self._behind = False
                 self.look_again()
             else:
                 self._advance()
+            self._look()
         elif result == GONE:
             self._busy = False
             self._house.gone(self)
@@ -356,19 +619,23 @@ class Room:
     def _take(self, entry: Entry) -> None:
         """Takes an entry that is in the log: the rules were asked before it got there."""
         deed = unpack(entry.body)
-        state = self.game.apply(self._state, deed.seat, deed.action)
-        self._done(entry.at_ms, deed, state, self.game.outcome(state) is not None)
+        table, state = self._after(deed)
+        self._done(entry.at_ms, deed, table, state, self.game.outcome(state) is not None)
 
-    def _done(self, at_ms: int, deed: Deed, state: Any, over: bool) -> None:
+    def _done(self, at_ms: int, deed: Deed, table: Table, state: Any, over: bool) -> None:
         """`deed` is in the log: shows it, then answers who did it."""
-        self._state = state
+        self.state = state
         self.version += 1
         self.log.append((at_ms, deed))
-        self._seen[deed.seat, deed.ref] = self.version
-        if self.started_ms is None:
+        if deed.ref:
+            self._seen[deed.seat, deed.ref] = self.version
+        began = self.started_ms is None and (deed.seat != HOUSE or table.started)
+        if began:
             self.started_ms = at_ms
         if over:
             self.ended_ms = at_ms
+        if self._driver is not None:
+            self._keep_time(at_ms, deed, table)
         for kind, before in self._views.items():
             view = self.game.view(state, kind)
             diff = outbound.diff(self.version, outbound.changes(before, view))
@@ -376,14 +643,38 @@ class Room:
             self._histories[kind].add(self.version, diff)
             for viewer in self.viewers.get(kind, ()):
                 viewer.show(diff)
-        if over or self.version == 1:
-            self.tell_all(outbound.clock(self.elapsed_ms, self.running))
-        if self._queue and self._queue[0].ref == deed.ref and self._queue[0].seat == deed.seat:
-            pending = self._queue.popleft()
-            del self._pending[pending.seat, pending.ref]
-            pending.viewer.tell(outbound.ack(pending.ref, self.version))
-        if over:
-            self._house.over(self)
+        if table is not self.table:
+            self._changed_table(table)
+        if over or began:
+            self.tell_all(outbound.clock(self.elapsed_ms, self.running, self.waiting_ms))
+        pending = self._pending.pop((deed.seat, deed.ref), None)
+        if pending is not None:
+            if self._queue and self._queue[0] is pending:
+                self._queue.popleft()
+            else:
+                self._queue.remove(pending)
+            pending.accept(self.version)
+        if over and not self._loading:
+            self._house.tidy(self)
+
+    def _keep_time(self, at_ms: int, deed: Deed, table: Table) -> None:
+        """Notes since when each seat is to act."""
+        to_act = self.game.to_act(self.state) if table.started else ()
+        for seat in to_act:
+            returned = deed.seat == HOUSE and deed.action[:2] in (("back", seat), ("away", seat))
+            if seat not in self._to_act or returned or deed.seat == seat:
+                self.since_ms[seat] = at_ms
+        self._to_act = to_act
+
+    def _changed_table(self, table: Table) -> None:
+        self.table = table
+        if self._loading:
+            return
+        self._rearrange()
+        if self.nameless:
+            self._house.name_players(self)
+        self._house.tidy(self)
+        self.tell_all(self._table())
 
     def _snapshot(self, viewer: Viewer) -> bytes:
         return outbound.snapshot(
@@ -395,11 +686,32 @@ class Room:
             self._views[viewer.kind],
             self.elapsed_ms,
             self.running,
+            self.waiting_ms,
         )
 
     def _table(self) -> bytes:
         watching = sum(viewer.seat is None for viewers in self.viewers.values() for viewer in viewers)
-        return outbound.table(self.names, watching)
+        if self._driver is None:
+            return outbound.table(self.names, watching)
+        chairs = [self._chair(seat) for seat in range(self.game.seats)]
+        settings = self.settings
+        starts_in_ms = None
+        if not self.table.started and settings.starts_ms is not None:
+            starts_in_ms = max(0, settings.starts_ms - self._house.now_ms)
+        return outbound.table(
+            self.names, watching, chairs, self.table.started, [settings.pace_s, settings.public, starts_in_ms]
+        )
+
+    def _chair(self, seat: int) -> int:
+        """See *table* in docs/protocol.md."""
+        chair = self.table.chairs[seat]
+        if not chair.pid:
+            return 4 if self.table.started else 0
+        if chair.left:
+            return 4
+        if chair.away:
+            return 3
+        return 1 if self.here(seat) else 2
 
     def _announce(self) -> None:
         """Tells everybody soon who is here."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def session(sid: str) -> str:
-    """Hash: game, rules, epoch, options, deal, seats, created, nodes."""
+    """Hash: game, rules, epoch, options, deal, owner, settings, luck, created, nodes."""
     return f"hr:s:{{{sid}}}"
 
 
@@ -23,10 +23,15 @@ def playing(pid: str) -> str:
     return f"hr:g:{{{pid}}}"
 
 
+def waiting(game: str) -> str:
+    """Sorted set: the public tables of a game that wait for players, by creation in ms."""
+    return f"hr:w:{{{game}}}"
+
+
 def node(node_id: str) -> str:
     """Channel: what a node is to hear of the sessions that it has open."""
     return f"hr:n:{node_id}"
 
 
 EVERYBODY = "hr:all"
-"""Channel: what every node is to hear (names that changed)."""
+"""Channel: what every node is to hear (names that changed, players who come and go)."""

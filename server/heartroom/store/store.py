@@ -66,8 +66,12 @@ class Record:
     epoch: int
     options: Mapping[str, Any]
     deal: tuple[Any, ...]
-    seats: tuple[str, ...]
-    """The player of each seat."""
+    owner: str
+    """The player who began it."""
+    settings: Mapping[str, Any]
+    """How the table is played (see `sessions.driver.Settings`); empty for a solitaire."""
+    luck: str
+    """A secret seed for what is no part of the deal."""
     created_ms: int
 
 
@@ -97,6 +101,15 @@ class Renamed(NamedTuple):
     name: str
 
 
+class Presence(NamedTuple):
+    """A player has come to a table on another node, or left it; or (`seat` −1) that node asks who is here."""
+
+    sid: str
+    node: str
+    seat: int
+    here: bool
+
+
 def _entry(raw: bytes) -> Entry:
     return Entry(int(raw[:_STAMP]), raw[_STAMP:])
 
@@ -108,7 +121,9 @@ def _record(fields: Mapping[bytes, bytes]) -> Record:
         epoch=int(fields[b"epoch"]),
         options=msgspec.msgpack.decode(fields[b"options"]),
         deal=msgspec.msgpack.decode(fields[b"deal"], type=tuple),
-        seats=msgspec.msgpack.decode(fields[b"seats"], type=tuple[str, ...]),
+        owner=fields[b"owner"].decode(),
+        settings=msgspec.msgpack.decode(fields[b"settings"]),
+        luck=fields[b"luck"].decode(),
         created_ms=int(fields[b"created"]),
     )
 
@@ -164,13 +179,12 @@ class Store:
         rules: int,
         options: Mapping[str, Any],
         deal: Sequence[Any],
-        seats: Sequence[str],
+        owner: str,
+        settings: Mapping[str, Any],
     ) -> None:
-        """Stores a new session and lists it with its players. Raises `Away`."""
+        """Stores a new session and lists it with its owner. Raises `Away`."""
         async with _or_away():
-            seconds, micros = await self.redis.time()
-            created = seconds * 1000 + micros // 1000
-            self._heard(created)
+            created = await self.time_ms()
             async with self.redis.pipeline(transaction=True) as pipe:
                 pipe.hset(
                     keys.session(sid),
@@ -180,18 +194,25 @@ class Store:
                         "epoch": secrets.randbelow(2**31 - 1) + 1,
                         "options": msgspec.msgpack.encode(options),
                         "deal": msgspec.msgpack.encode(deal),
-                        "seats": msgspec.msgpack.encode(seats),
+                        "owner": owner,
+                        "settings": msgspec.msgpack.encode(settings),
+                        "luck": secrets.token_hex(8),
                         "created": created,
                         "nodes": "",
                     },
                 )
                 pipe.expire(keys.session(sid), self.live_ttl_s)
                 await pipe.execute()
-            # In other slots, and so apart: a list that misses a session loses no game, only its entry.
-            for pid in dict.fromkeys(seats):
-                await self.redis.zadd(keys.playing(pid), {f"{sid} {game}": created})
-                await self.redis.zremrangebyrank(keys.playing(pid), 0, -51)
-                await self.redis.expire(keys.playing(pid), self.live_ttl_s)
+            # In another slot, and so apart: a list that misses a session loses no game, only its entry.
+            await self.list_playing(owner, sid, game, created)
+
+    async def time_ms(self) -> int:
+        """The store's time, ms since 1970. Raises `Away`."""
+        async with _or_away():
+            seconds, micros = await self.redis.time()
+        now_ms = seconds * 1000 + micros // 1000
+        self._heard(now_ms)
+        return now_ms
 
     async def open(self, sid: str, version: int = 0) -> Opened | None:
         """Opens a session on this node (it hears of all later commits as `News`) and reads its log after
@@ -235,7 +256,7 @@ class Store:
         self._heard(now_ms)
         return now_ms, results
 
-    async def news(self) -> AsyncIterator[News | Renamed | None]:
+    async def news(self) -> AsyncIterator[News | Renamed | Presence | None]:
         """What the other nodes do, for ever; first a `None` when listening has begun. Raises `Away` when the
         connection is lost: what was missed must then be read from the logs."""
         async with _or_away():
@@ -252,8 +273,8 @@ class Store:
                         if waiting == 0:
                             yield None
                     elif message["channel"] == keys.EVERYBODY.encode():
-                        pid, name = msgspec.msgpack.decode(message["data"], type=tuple[str, str])
-                        yield Renamed(pid, name)
+                        said = msgspec.msgpack.decode(message["data"])
+                        yield Renamed(*said) if len(said) == 2 else Presence(*said)
                     else:
                         sid, epoch, version, entry = message["data"].split(b" ", 3)
                         yield News(sid.decode(), int(epoch), int(version), _entry(entry))
@@ -282,6 +303,33 @@ class Store:
         async with _or_away():
             await self.redis.hset(keys.player(pid), "name", name)
             await self.redis.publish(keys.EVERYBODY, msgspec.msgpack.encode((pid, name)))
+
+    async def list_playing(self, pid: str, sid: str, game: str, created_ms: int) -> None:
+        """Adds a session to those of a player that are not over. Raises `Away`."""
+        async with _or_away(), self.redis.pipeline(transaction=False) as pipe:
+            pipe.zadd(keys.playing(pid), {f"{sid} {game}": created_ms})
+            pipe.zremrangebyrank(keys.playing(pid), 0, -51)
+            pipe.expire(keys.playing(pid), self.live_ttl_s)
+            await pipe.execute()
+
+    async def waiting(self, game: str) -> list[str]:
+        """Public tables of `game` that wait for players, the oldest first. Raises `Away`."""
+        async with _or_away():
+            listed: Any = await self.redis.zrange(keys.waiting(game), 0, 19)
+        return [sid.decode() for sid in listed]
+
+    async def list_waiting(self, sid: str, game: str, created_ms: int | None) -> None:
+        """Adds a table to those that wait, or takes it off (`None`). Raises `Away`."""
+        async with _or_away():
+            if created_ms is None:
+                await self.redis.zrem(keys.waiting(game), sid)
+            else:
+                await self.redis.zadd(keys.waiting(game), {sid: created_ms})
+
+    async def tell_presence(self, sid: str, seat: int, here: bool) -> None:
+        """Tells the other nodes who has come or gone here (`seat` −1: asks who is there). Raises `Away`."""
+        async with _or_away():
+            await self.redis.publish(keys.EVERYBODY, msgspec.msgpack.encode((sid, self.node, seat, here)))
 
     async def unlist(self, sid: str, game: str, pids: Sequence[str]) -> None:
         """Takes a session that is over from its players' lists; may be done again. Raises `Away`."""

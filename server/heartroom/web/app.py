@@ -28,6 +28,7 @@ from heartroom.protocol.codes import Close, Code
 from heartroom.sessions import record
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Room
+from heartroom.sessions.table import HOUSE
 from heartroom.store.store import Away, Store
 from heartroom.web.connection import Connection
 from heartroom.web.identity import Identity
@@ -211,7 +212,7 @@ class Web:
         if not room.is_over:
             raise Refused(Code.NOT_OVER.value)
         started = room.started_ms or 0
-        deeds = ((at_ms - started, deed.seat, deed.action) for at_ms, deed in room.log)
+        deeds = ((at_ms - started, deed.seat, deed.action) for at_ms, deed in room.log if deed.seat != HOUSE)
         return room, b"".join(record.lines(room.game, room.setup, room.names, deeds))
 
     @_api

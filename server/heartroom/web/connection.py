@@ -16,7 +16,21 @@ import structlog
 from heartroom.games.game import Refused
 from heartroom.protocol import inbound, outbound
 from heartroom.protocol.codes import Close, Code
-from heartroom.protocol.inbound import Act, Inbound, Join, Leave, Name, New, Ping, Unreadable
+from heartroom.protocol.inbound import (
+    Act,
+    Inbound,
+    Join,
+    Leave,
+    Name,
+    New,
+    Ping,
+    Quick,
+    Sit,
+    Stand,
+    Start,
+    TableOptions,
+    Unreadable,
+)
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Room
 from heartroom.sessions.viewer import Outlet, Viewer
@@ -142,8 +156,22 @@ class Connection:
             self._wait_for(self._new(message))
         elif type(message) is Name:
             self._wait_for(self._name(message))
+        elif type(message) is Quick:
+            self._wait_for(self._quick(message))
         elif type(message) is Leave:
             self._leave()
+        elif isinstance(message, Sit | Stand | Start):
+            self._at_table(message)
+
+    def _at_table(self, message: Sit | Stand | Start) -> None:
+        if self._room is None:
+            self._refuse(message.ref, Code.NOT_JOINED.value)
+        elif isinstance(message, Sit):
+            self._room.sit(self._viewer, message.ref, message.seat)
+        elif isinstance(message, Stand):
+            self._room.stand(self._viewer, message.ref)
+        else:
+            self._room.start(self._viewer, message.ref)
 
     def _wait_for(self, coroutine: Coroutine[Any, Any, None]) -> None:
         """Does `coroutine` before any further message is looked at."""
@@ -196,14 +224,31 @@ class Connection:
         room.attach(self._viewer, message.epoch, message.version)
 
     async def _new(self, message: New) -> None:
+        table = message.table or TableOptions()
+        await self._create(
+            message.ref,
+            self._house.create(
+                self._viewer.pid,
+                message.game,
+                message.options,
+                pace_s=table.pace,
+                public=table.public,
+                level=table.level,
+            ),
+        )
+
+    async def _quick(self, message: Quick) -> None:
+        await self._create(message.ref, self._house.quick(self._viewer.pid, message.game))
+
+    async def _create(self, ref: int, creating: Coroutine[Any, Any, str]) -> None:
         try:
-            sid = await self._house.create(self._viewer.pid, message.game, message.options)
+            sid = await creating
         except Refused as refused:
-            self._refuse(message.ref, refused.code)
+            self._refuse(ref, refused.code)
         except Away:
-            self._refuse(message.ref, Code.UNAVAILABLE.value)
+            self._refuse(ref, Code.UNAVAILABLE.value)
         else:
-            self._viewer.tell(outbound.created(message.ref, sid))
+            self._viewer.tell(outbound.created(ref, sid))
 
     async def _name(self, message: Name) -> None:
         try:

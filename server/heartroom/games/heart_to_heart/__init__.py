@@ -22,6 +22,7 @@ class HeartToHeart:
     seats = 1
     fields: tuple[str, ...] = rules.FIELDS
     codes: frozenset[str] = rules.CODES | {"bad_options", "bad_code"}
+    levels: tuple[str, ...] = ()
 
     def parse_options(self, raw: Mapping[str, Value]) -> Mapping[str, Value]:
         """`{}` for a random deal or `{"code": …}`, which is read leniently and returned in its usual form.
@@ -65,6 +66,26 @@ class HeartToHeart:
     def view(self, state: State, perspective: int | None) -> View:
         """What everybody sees: one value for each of `fields`."""
         return rules.view(state)
+
+    def open_view(self, state: State) -> View:
+        """The same: nothing is private, and the stock stays in its order."""
+        return rules.view(state)
+
+    def to_act(self, state: State) -> tuple[int, ...]:
+        """The player, until the game is won."""
+        return () if state.position.status == rules.WON else (0,)
+
+    def patience(self, state: State) -> float:
+        """A solitaire has no turns."""
+        return 1.0
+
+    def unattended(self, state: State, seat: int) -> Action | None:
+        """Nobody plays a solitaire for anybody."""
+        return None
+
+    def choose(self, level: str, view: View, seat: int, seed: str) -> Action:
+        """There are no bots. Raises `KeyError`."""
+        raise KeyError(level)
 
     def scores(self, state: State) -> tuple[int, ...]:
         """0 … 250."""
