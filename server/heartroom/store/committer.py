@@ -49,7 +49,9 @@ class Committer:
                 results: Sequence[int | None]
                 try:
                     now_ms, results = await self._store.commit([commit for commit, _ in batch])
-                except Away:
+                except Exception as error:  # whatever it is, those who wait must be told
+                    if not isinstance(error, Away):
+                        _log.exception("commit failed")
                     now_ms, results = 0, [None] * len(batch)
                 for (_, done), result in zip(batch, results, strict=True):
                     try:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import stat
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import IO
+from urllib.parse import quote
 
 _LONGEST_SOCKET_PATH = 100
 """Unix socket addresses hold some 104 bytes (macOS) or 108 (Linux)."""
@@ -51,7 +53,7 @@ class Embedded:
     @property
     def url(self) -> str:
         """Where the store is found, for `Store`."""
-        return f"unix://{self.socket}"
+        return f"unix://{quote(str(self.socket))}"
 
     def start(self) -> None:
         """Starts the server and returns when it answers.
@@ -59,7 +61,7 @@ class Embedded:
         Raises `StoreInUse` if another heartroom has the directory, `StoreFailed` if it cannot start.
         """
         self.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.socket.parent.mkdir(exist_ok=True, mode=0o700)
+        self._own_socket_folder()
         self._take_lock()
         self._keeper = subprocess.Popen(
             [
@@ -94,6 +96,16 @@ class Embedded:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+    def _own_socket_folder(self) -> None:
+        folder = self.socket.parent
+        if folder == self.data_dir:
+            return
+        folder.mkdir(exist_ok=True, mode=0o700)
+        # Where everybody may make folders, somebody else may have made this one and listen there.
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+            raise StoreFailed(f"{folder} must be a folder that is ours alone")
 
     def _take_lock(self) -> None:
         lock = open(self.data_dir / "server.lock", "a+")  # noqa: SIM115 (held until stop)

@@ -45,7 +45,7 @@ def _end_orphan(path: Path) -> None:
 
 
 def _server(data_dir: Path, path: Path, fsync: str) -> ValkeyServer:
-    return ValkeyServer(
+    server = ValkeyServer(
         port=0,
         data_dir=data_dir,
         persist=True,
@@ -57,11 +57,18 @@ def _server(data_dir: Path, path: Path, fsync: str) -> ValkeyServer:
             "maxmemory-policy": "noeviction",
         },
     )
+    # Names stand in the configuration file as they are, and a blank in one would end it there. We are in the
+    # directory, so it needs no name.
+    server.data_dir = Path()
+    return server
 
 
 def main() -> None:
     """See the module."""
     data_dir, path, fsync = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    os.chdir(data_dir)
+    if path.parent == data_dir:
+        path = Path(path.name)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # A keeper whose heartroom was killed may still be ending its server: wait for it.
     lock = os.open(data_dir / "keeper.lock", os.O_CREAT | os.O_RDWR, 0o600)
@@ -73,9 +80,9 @@ def main() -> None:
     except ValkeyServerError as error:
         print(str(error).replace("\n", " "), flush=True)
         return
-    print("ready", flush=True)
     # SIGTERM would leave the server to itself; whoever wants an end closes our input.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print("ready", flush=True)
     silent = 0
     while not select.select([sys.stdin], [], [], _LOOK_S)[0]:
         silent = 0 if server.is_running() else silent + 1

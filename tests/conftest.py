@@ -1,0 +1,53 @@
+"""What all tests share: real stores, and nodes on them. A store lives as long as one of xdist's workers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import pytest
+import pytest_asyncio
+
+from heartroom.store.store import Store
+from tests.support.stores import BINARIES, StoreProcess
+
+
+@pytest.fixture(scope="session", params=sorted(BINARIES))
+def shared(request: pytest.FixtureRequest) -> Iterator[StoreProcess]:
+    """A store that is not to be harmed; tests use sessions and players of their own."""
+    process = StoreProcess(BINARIES[request.param])
+    process.start()
+    yield process
+    process.remove()
+
+
+@pytest.fixture(params=sorted(BINARIES))
+def own(request: pytest.FixtureRequest) -> Iterator[StoreProcess]:
+    """A store for one test, to be frozen, killed, started again; it answers when a move is on the disk."""
+    process = StoreProcess(BINARIES[request.param], fsync="always")
+    process.start()
+    yield process
+    process.remove()
+
+
+Connect = Callable[..., Store]
+"""Makes a node's store: of a url, with the arguments of `Store`."""
+
+
+@pytest_asyncio.fixture
+async def connect() -> AsyncIterator[Connect]:
+    """Makes stores, each a node of its own, and closes them after the test."""
+    async with contextlib.AsyncExitStack() as stack:
+
+        def make(process: StoreProcess, timeout_s: float = 20.0) -> Store:
+            store = Store(process.url, timeout_s=timeout_s)
+            stack.push_async_callback(store.aclose)
+            return store
+
+        yield make
+
+
+@pytest.fixture
+def store(shared: StoreProcess, connect: Connect) -> Store:
+    """A node on the shared store."""
+    return connect(shared)

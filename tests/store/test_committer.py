@@ -1,0 +1,180 @@
+"""The committer on a real store: what goes together, and that everybody is told once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from structlog.testing import capture_logs
+
+from heartroom.store.committer import Committer
+from heartroom.store.store import CONFLICT, GONE, STORED, Commit, Store
+from tests.conftest import Connect
+from tests.support.games import begin
+from tests.support.stores import StoreProcess
+
+
+class Watched(Store):
+    """A store that remembers how many commits each of its round trips had."""
+
+    def __init__(self, url: str, *, timeout_s: float = 20.0) -> None:
+        super().__init__(url, timeout_s=timeout_s)
+        self.batches: list[int] = []
+
+    async def commit(self, commits: Sequence[Commit]) -> tuple[int, list[int]]:
+        self.batches.append(len(commits))
+        return await super().commit(commits)
+
+
+class Told:
+    """Callbacks, and what they were told."""
+
+    def __init__(self) -> None:
+        self.results: dict[object, list[tuple[int | None, int]]] = {}
+
+    def of(self, name: object) -> Callable[[int | None, int], None]:
+        self.results[name] = []
+        return lambda result, at_ms: self.results[name].append((result, at_ms))
+
+    def once(self) -> dict[object, int | None]:
+        """The result of each; fails if any was not told, or told twice."""
+        assert {len(told) for told in self.results.values()} == {1}
+        return {name: told[0][0] for name, told in self.results.items()}
+
+
+async def sessions(store: Store, count: int) -> list[tuple[str, int]]:
+    made = []
+    for _ in range(count):
+        sid = await begin(store)
+        opened = await store.open(sid)
+        assert opened is not None
+        made.append((sid, opened.record.epoch))
+    return made
+
+
+async def test_commits_of_one_turn_go_together_and_each_is_told_once(shared: StoreProcess) -> None:
+    store = Watched(shared.url)
+    made = await sessions(store, 10)
+    committer, told = Committer(store), Told()
+    for sid, epoch in made:
+        committer.submit(Commit(sid, epoch, 0, b"x", 0), told.of(sid))
+    await committer.drain()
+    assert store.batches == [10]
+    assert told.once() == {sid: STORED for sid, _ in made}
+    assert len({at_ms for ((_, at_ms),) in told.results.values()}) == 1
+    await store.aclose()
+
+
+async def test_a_batch_has_a_largest_size_and_keeps_the_order(shared: StoreProcess) -> None:
+    store = Watched(shared.url)
+    made = await sessions(store, 7)
+    order: list[str] = []
+    committer = Committer(store, largest=3)
+
+    def note(sid: str, result: int | None, _at_ms: int) -> None:
+        order.append(f"{sid} {result}")
+
+    for sid, epoch in made:
+        committer.submit(Commit(sid, epoch, 0, b"x", 0), partial(note, sid))
+    await committer.drain()
+    assert store.batches == [3, 3, 1]
+    assert order == [f"{sid} {STORED}" for sid, _ in made]
+    await store.aclose()
+
+
+async def test_what_comes_while_a_batch_is_under_way_goes_with_the_next(shared: StoreProcess) -> None:
+    store = Watched(shared.url)
+    (sid, epoch), *others = await sessions(store, 4)
+    committer, told = Committer(store), Told()
+
+    def again(result: int | None, at_ms: int) -> None:
+        told.of("first")(result, at_ms)
+        committer.submit(Commit(sid, epoch, 1, b"y", 0), told.of("second"))
+        for other, its in others:
+            committer.submit(Commit(other, its, 0, b"x", 0), told.of(other))
+
+    committer.submit(Commit(sid, epoch, 0, b"x", 0), again)
+    await committer.drain()
+    assert store.batches == [1, 4]
+    assert set(told.once().values()) == {STORED}
+    await store.aclose()
+
+
+async def test_each_is_told_its_own_result(store: Store) -> None:
+    (good, its), (late, lates) = await sessions(store, 2)
+    committer, told = Committer(store), Told()
+    committer.submit(Commit("nobody-made-", 1, 0, b"x", 0), told.of("gone"))
+    committer.submit(Commit(late, lates, 5, b"x", 0), told.of("late"))
+    committer.submit(Commit(good, its, 0, b"x", 0), told.of("good"))
+    await committer.drain()
+    assert told.once() == {"gone": GONE, "late": CONFLICT, "good": STORED}
+
+
+async def test_a_callback_that_fails_costs_the_others_nothing(store: Store) -> None:
+    made = await sessions(store, 3)
+    committer, told = Committer(store), Told()
+
+    def failing(_result: int | None, _at_ms: int) -> None:
+        raise ZeroDivisionError
+
+    with capture_logs() as logs:
+        for (sid, epoch), done in zip(made, (told.of(0), failing, told.of(2)), strict=True):
+            committer.submit(Commit(sid, epoch, 0, b"x", 0), done)
+        await committer.drain()
+    assert told.once() == {0: STORED, 2: STORED}
+    assert [line["log_level"] for line in logs] == ["error"]
+    # and it still works
+    committer.submit(Commit(made[0][0], made[0][1], 1, b"y", 0), told.of("later"))
+    await committer.drain()
+    assert told.once()["later"] == STORED
+
+
+async def test_nobody_knows_what_became_of_commits_to_a_store_that_is_away(
+    own: StoreProcess, connect: Connect
+) -> None:
+    store = connect(own)
+    made = await sessions(store, 3)
+    own.kill()
+    committer, told = Committer(store, largest=2), Told()
+    for sid, epoch in made:
+        committer.submit(Commit(sid, epoch, 0, b"x", 0), told.of(sid))
+    await committer.drain()
+    assert [told.results[sid] for sid, _ in made] == [[(None, 0)]] * 3
+    own.start()
+    for sid, epoch in made:
+        committer.submit(Commit(sid, epoch, 0, b"x", 0), told.of(f"{sid} again"))
+    await committer.drain()
+    assert [told.results[f"{sid} again"][0][0] for sid, _ in made] == [STORED] * 3
+
+
+async def test_drain_returns_at_once_when_there_is_nothing_to_do(store: Store) -> None:
+    committer = Committer(store)
+    await committer.drain()
+    told = Told()
+    committer.submit(Commit("nobody-made-", 1, 0, b"x", 0), told.of("x"))
+    await asyncio.gather(committer.drain(), committer.drain())
+    assert told.once() == {"x": GONE}
+
+
+async def test_commits_wait_for_nobody_s_answer_in_the_same_turn(store: Store) -> None:
+    """`submit` only notes the commit: nobody is told before the caller has gone on."""
+    committer, told = Committer(store), Told()
+    committer.submit(Commit("nobody-made-", 1, 0, b"x", 0), told.of("x"))
+    assert told.results == {"x": []}
+    await committer.drain()
+
+
+async def test_a_store_that_fails_as_nobody_foresaw_leaves_no_commit_untold(shared: StoreProcess) -> None:
+    class Broken(Store):
+        async def commit(self, commits: Sequence[Commit]) -> tuple[int, list[int]]:
+            raise ZeroDivisionError
+
+    store = Broken(shared.url)
+    committer, told = Committer(store), Told()
+    with capture_logs() as logs:
+        committer.submit(Commit("nobody-made-", 1, 0, b"x", 0), told.of("x"))
+        await committer.drain()
+    assert told.results == {"x": [(None, 0)]}
+    assert [line["log_level"] for line in logs] == ["error"]
+    await store.aclose()

@@ -1,0 +1,345 @@
+"""The contract of each script in lua/, as its head states it, against each kind of server."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from redis.asyncio import Redis
+from redis.asyncio.client import PubSub
+
+from heartroom.store import keys
+from heartroom.store.store import LUA
+from tests.support.stores import StoreProcess
+
+EPOCH = "7"
+STORED, CONFLICT, GONE = 0, 1, 2
+
+
+class Bench:
+    """A Redis and the scripts, called as they are written down."""
+
+    def __init__(self, redis: Redis) -> None:
+        self.redis = redis
+
+    async def run(self, script: str, sid: str | list[str], *args: Any) -> Any:
+        names = [sid] if isinstance(sid, str) else sid
+        both = [key for name in names for key in (keys.session(name), keys.log(name))]
+        if script == "close":
+            both = both[:1]
+        return await self.redis.eval((LUA / f"{script}.lua").read_text(), len(both), *both, *args)
+
+    async def session(self, *entries: bytes, nodes: str = "") -> str:
+        """A stored session, as little of it as the scripts look at."""
+        sid = secrets.token_urlsafe(9)
+        await self.redis.hset(keys.session(sid), mapping={"epoch": EPOCH, "nodes": nodes, "game": "g"})
+        if entries:
+            await self.redis.rpush(keys.log(sid), *entries)
+        return sid
+
+    async def log(self, sid: str) -> list[bytes]:
+        found: Any = await self.redis.lrange(keys.log(sid), 0, -1)
+        return list(found)
+
+    async def nodes(self, sid: str) -> str:
+        found: Any = await self.redis.hget(keys.session(sid), "nodes")
+        return str(found.decode())
+
+    async def now_ms(self) -> int:
+        seconds, micros = await self.redis.time()
+        return seconds * 1000 + micros // 1000
+
+    async def listen(self, node: str) -> Ear:
+        ear = Ear(self.redis, node)
+        await ear.begin()
+        return ear
+
+
+class Ear:
+    """A node that listens."""
+
+    def __init__(self, redis: Redis, node: str) -> None:
+        self._redis = redis
+        self._node = node
+        self._pubsub: PubSub = redis.pubsub()
+
+    async def begin(self) -> None:
+        await self._pubsub.subscribe(keys.node(self._node))
+        await self._pubsub.get_message(timeout=None)
+
+    async def heard(self) -> list[bytes]:
+        """All that was said so far: what stands before a last word of our own."""
+        await self._redis.publish(keys.node(self._node), "that was all")
+        said: list[bytes] = []
+        while (message := await self._pubsub.get_message(timeout=None))["data"] != b"that was all":
+            said.append(message["data"])
+        return said
+
+    async def stop(self) -> None:
+        await self._pubsub.aclose()  # type: ignore[no-untyped-call]
+
+
+@pytest_asyncio.fixture
+async def bench(shared: StoreProcess) -> AsyncIterator[Bench]:
+    redis = Redis.from_url(shared.url, protocol=2)
+    yield Bench(redis)
+    await redis.aclose()
+
+
+@pytest.fixture
+def node() -> str:
+    """A node's id that no other test uses."""
+    return secrets.token_hex(4)
+
+
+def fresh_node() -> str:
+    return secrets.token_hex(4)
+
+
+# -- commit
+
+
+async def test_commit_appends_the_entry_after_the_time_of_the_store(bench: Bench, node: str) -> None:
+    sid = await bench.session()
+    before = await bench.now_ms()
+    now, result = await bench.run("commit", sid, node, EPOCH, 0, b"draw", 0)
+    after = await bench.now_ms()
+    assert result == STORED
+    assert before <= now <= after
+    assert await bench.log(sid) == [f"{now}draw".encode()]
+
+
+async def test_commit_takes_any_bytes_as_an_entry(bench: Bench, node: str) -> None:
+    body = bytes(range(256)) + b" {}\r\n%s"
+    sid = await bench.session()
+    await bench.run("commit", sid, node, EPOCH, 0, body, 0)
+    assert (await bench.log(sid))[0][13:] == body
+
+
+async def test_commit_follows_the_version_it_was_meant_for(bench: Bench, node: str) -> None:
+    sid = await bench.session(b"1", b"2")
+    assert (await bench.run("commit", sid, node, EPOCH, 2, b"3", 0))[1:] == [STORED]
+    assert len(await bench.log(sid)) == 3
+
+
+@pytest.mark.parametrize("version", [0, 1, 3, 2**40])
+async def test_commit_refuses_another_version_and_changes_nothing(
+    bench: Bench, node: str, version: int
+) -> None:
+    sid = await bench.session(b"1", b"2")
+    assert (await bench.run("commit", sid, node, EPOCH, version, b"x", 99))[1:] == [CONFLICT]
+    assert await bench.log(sid) == [b"1", b"2"]
+    assert await bench.redis.ttl(keys.session(sid)) == -1
+
+
+@pytest.mark.parametrize("epoch", ["8", "", "07", "7.0"])
+async def test_commit_refuses_another_epoch_and_changes_nothing(bench: Bench, node: str, epoch: str) -> None:
+    sid = await bench.session()
+    assert (await bench.run("commit", sid, node, epoch, 0, b"x", 0))[1:] == [CONFLICT]
+    assert await bench.log(sid) == []
+
+
+async def test_commit_to_a_session_that_is_gone_leaves_no_log_behind(bench: Bench, node: str) -> None:
+    sid = secrets.token_urlsafe(9)
+    assert (await bench.run("commit", sid, node, EPOCH, 0, b"x", 99))[1:] == [GONE]
+    assert not await bench.redis.exists(keys.session(sid), keys.log(sid))
+
+
+async def test_commit_judges_each_of_a_batch_by_itself(bench: Bench, node: str) -> None:
+    good, late, broken, last = [await bench.session(b"1") for _ in range(4)]
+    gone = secrets.token_urlsafe(9)
+    now, *results = await bench.run(
+        "commit",
+        [good, late, gone, broken, last],
+        node,
+        *(EPOCH, 1, b"good", 0),
+        *(EPOCH, 0, b"late", 0),
+        *(EPOCH, 1, b"gone", 0),
+        *("8", 1, b"broken", 0),
+        *(EPOCH, 1, b"last", 0),
+    )
+    assert results == [STORED, CONFLICT, GONE, CONFLICT, STORED]
+    assert await bench.log(good) == [b"1", f"{now}good".encode()]
+    assert await bench.log(last) == [b"1", f"{now}last".encode()]
+    assert await bench.log(late) == await bench.log(broken) == [b"1"]
+
+
+async def test_commit_of_two_entries_to_one_session_at_one_version_stores_the_first(
+    bench: Bench, node: str
+) -> None:
+    sid = await bench.session()
+    _, *results = await bench.run(
+        "commit", [sid, sid], node, *(EPOCH, 0, b"first", 0), *(EPOCH, 0, b"second", 0)
+    )
+    assert results == [STORED, CONFLICT]
+    assert [entry[13:] for entry in await bench.log(sid)] == [b"first"]
+
+
+async def test_commit_sets_how_long_a_session_and_its_log_live(bench: Bench, node: str) -> None:
+    sid = await bench.session()
+    await bench.run("commit", sid, node, EPOCH, 0, b"x", 5000)
+    for key in (keys.session(sid), keys.log(sid)):
+        assert 4900 < await bench.redis.ttl(key) <= 5000
+
+
+async def test_commit_leaves_a_session_s_life_as_it_is_if_told_0(bench: Bench, node: str) -> None:
+    sid = await bench.session(b"1")
+    await bench.redis.expire(keys.session(sid), 5000)
+    await bench.redis.expire(keys.log(sid), 5000)
+    await bench.run("commit", sid, node, EPOCH, 1, b"x", 0)
+    for key in (keys.session(sid), keys.log(sid)):
+        assert 4900 < await bench.redis.ttl(key) <= 5000
+
+
+async def test_commit_tells_every_other_node_and_not_its_own(bench: Bench) -> None:
+    own, *others = (fresh_node() for _ in range(3))
+    sid = await bench.session(b"1", nodes=",".join((others[0], own, others[1])))
+    ears = [await bench.listen(name) for name in (own, *others)]
+    now, _ = await bench.run("commit", sid, own, EPOCH, 1, b"a b c", 0)
+    news = f"{sid} {EPOCH} 2 {now}a b c".encode()
+    assert [await ear.heard() for ear in ears] == [[], [news], [news]]
+    for ear in ears:
+        await ear.stop()
+
+
+async def test_commit_that_is_refused_tells_nobody(bench: Bench) -> None:
+    own, other = fresh_node(), fresh_node()
+    sid = await bench.session(b"1", nodes=f"{own},{other}")
+    ear = await bench.listen(other)
+    await bench.run("commit", sid, own, EPOCH, 0, b"x", 0)
+    await bench.run("commit", sid, own, "8", 1, b"x", 0)
+    assert await ear.heard() == []
+    await ear.stop()
+
+
+async def test_commit_strikes_off_a_node_that_hears_nothing(bench: Bench) -> None:
+    own, there, dead = (fresh_node() for _ in range(3))
+    sid = await bench.session(nodes=f"{dead},{own},{there}")
+    ear = await bench.listen(there)
+    await bench.run("commit", sid, own, EPOCH, 0, b"x", 0)
+    assert await bench.nodes(sid) == f"{own},{there}"
+    assert len(await ear.heard()) == 1
+    await ear.stop()
+
+
+async def test_commit_strikes_off_the_last_of_the_others(bench: Bench) -> None:
+    sid = await bench.session(nodes=fresh_node())
+    await bench.run("commit", sid, fresh_node(), EPOCH, 0, b"x", 0)
+    assert await bench.nodes(sid) == ""
+
+
+async def test_commit_keeps_its_own_node_though_nobody_listens_there(bench: Bench, node: str) -> None:
+    for nodes in (node, f"{node},{fresh_node()}"):
+        sid = await bench.session(nodes=nodes)
+        await bench.run("commit", sid, node, EPOCH, 0, b"x", 0)
+        assert await bench.nodes(sid) == node
+
+
+# -- open
+
+
+async def test_open_finds_no_session_and_makes_none(bench: Bench, node: str) -> None:
+    sid = secrets.token_urlsafe(9)
+    assert await bench.run("open", sid, node, 0, 100) is None
+    assert not await bench.redis.exists(keys.session(sid), keys.log(sid))
+
+
+async def test_open_gives_the_time_the_hash_and_the_log(bench: Bench, node: str) -> None:
+    sid = await bench.session(b"1", b"2", b"3")
+    before = await bench.now_ms()
+    now, flat, length, entries = await bench.run("open", sid, node, 0, 100)
+    assert before <= now <= await bench.now_ms()
+    assert dict(zip(flat[::2], flat[1::2], strict=True)) == {
+        b"epoch": EPOCH.encode(),
+        b"nodes": node.encode(),
+        b"game": b"g",
+    }
+    assert length == 3
+    assert entries == [b"1", b"2", b"3"]
+
+
+@pytest.mark.parametrize(("version", "entries"), [(1, [b"2", b"3"]), (3, []), (4, []), (2**40, [])])
+async def test_open_gives_what_came_after_a_version(
+    bench: Bench, node: str, version: int, entries: list[bytes]
+) -> None:
+    sid = await bench.session(b"1", b"2", b"3")
+    assert (await bench.run("open", sid, node, version, 100))[2:] == [3, entries]
+
+
+async def test_open_notes_each_node_once(bench: Bench) -> None:
+    sid = await bench.session()
+    for node in ("ab", "abc", "b", "ab", "abc", "b"):
+        await bench.run("open", sid, node, 0, 100)
+    assert await bench.nodes(sid) == "ab,abc,b"
+
+
+async def test_open_prolongs_a_life_and_never_shortens_it(bench: Bench, node: str) -> None:
+    sid = await bench.session(b"1")
+    for life in (5000, 9000, 100):
+        if life == 5000:
+            await bench.redis.expire(keys.session(sid), 10)
+            await bench.redis.expire(keys.log(sid), 10)
+        await bench.run("open", sid, node, 0, life)
+        for key in (keys.session(sid), keys.log(sid)):
+            least = 4900 if life == 5000 else 8900
+            assert least < await bench.redis.ttl(key) <= least + 100
+
+
+# -- close
+
+
+async def test_close_takes_that_node_alone_from_the_list(bench: Bench) -> None:
+    sid = await bench.session(nodes="abc,ab,b")
+    assert await bench.run("close", sid, "ab") == 1
+    assert await bench.nodes(sid) == "abc,b"
+
+
+async def test_close_of_what_is_not_open_changes_nothing(bench: Bench) -> None:
+    sid = await bench.session(nodes="abc")
+    assert await bench.run("close", sid, "ab") == 0
+    assert await bench.nodes(sid) == "abc"
+    gone = secrets.token_urlsafe(9)
+    assert await bench.run("close", gone, "ab") == 0
+    assert not await bench.redis.exists(keys.session(gone))
+
+
+async def test_a_closed_session_is_heard_of_no_more(bench: Bench) -> None:
+    own, other = fresh_node(), fresh_node()
+    sid = await bench.session(nodes=other)
+    ear = await bench.listen(other)
+    await bench.run("close", sid, other)
+    await bench.run("commit", sid, own, EPOCH, 0, b"x", 0)
+    assert await ear.heard() == []
+    await ear.stop()
+
+
+# -- renew
+
+
+async def test_renew_takes_a_new_epoch_where_entries_are_missing(bench: Bench) -> None:
+    sid = await bench.session(b"1", b"2")
+    assert await bench.run("renew", sid, EPOCH, "8", 3) == b"8"
+    assert await bench.redis.hget(keys.session(sid), "epoch") == b"8"
+
+
+@pytest.mark.parametrize("length", [0, 1, 2])
+async def test_renew_keeps_the_epoch_where_none_is_missing(bench: Bench, length: int) -> None:
+    sid = await bench.session(b"1", b"2")
+    assert await bench.run("renew", sid, EPOCH, "8", length) == EPOCH.encode()
+    assert await bench.redis.hget(keys.session(sid), "epoch") == EPOCH.encode()
+
+
+async def test_renew_by_the_second_node_keeps_the_first_one_s_epoch(bench: Bench) -> None:
+    sid = await bench.session(b"1", b"2")
+    await bench.run("renew", sid, EPOCH, "8", 3)
+    assert await bench.run("renew", sid, EPOCH, "9", 3) == b"8"
+    assert await bench.redis.hget(keys.session(sid), "epoch") == b"8"
+
+
+async def test_renew_of_no_session_makes_none(bench: Bench) -> None:
+    sid = secrets.token_urlsafe(9)
+    assert await bench.run("renew", sid, EPOCH, "8", 3) is None
+    assert not await bench.redis.exists(keys.session(sid))
