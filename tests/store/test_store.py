@@ -17,6 +17,7 @@ from heartroom.store.store import (
     Away,
     Commit,
     News,
+    Presence,
     Renamed,
     Store,
 )
@@ -54,7 +55,7 @@ class Listener:
     async def __aexit__(self, *_: object) -> None:
         await self._news.aclose()  # type: ignore[attr-defined]
 
-    async def next(self) -> News | Renamed | None:
+    async def next(self) -> News | Renamed | Presence | None:
         return await asyncio.wait_for(anext(self._news), 30)
 
 
@@ -68,7 +69,9 @@ async def test_a_session_is_read_as_it_was_made(store: Store) -> None:
     assert opened is not None
     setup = GAME.deal({"code": CODE}, bytes(32))
     made = opened.record
-    assert (made.game, made.rules, made.seats) == (GAME.name, GAME.rules_version, (player,))
+    assert (made.game, made.rules, made.owner) == (GAME.name, GAME.rules_version, player)
+    assert made.settings == {}
+    assert made.luck
     assert made.options == {"code": CODE}
     assert made.deal == setup.deal
     assert 1 <= made.epoch < 2**31
@@ -77,12 +80,14 @@ async def test_a_session_is_read_as_it_was_made(store: Store) -> None:
 
 
 async def test_what_is_hidden_in_a_deal_may_be_nested(store: Store) -> None:
-    await store.create("nested-deal0", "g", 1, {"a": [1, {"b": None}]}, ((1, 2), "three", None), ["p", "q"])
+    options, deal = {"a": [1, {"b": None}]}, ((1, 2), "three", None)
+    await store.create("nested-deal0", "g", 1, options, deal, "p", {"pace_s": 30})
     opened = await store.open("nested-deal0")
     assert opened is not None
     assert opened.record.deal[1:] == ("three", None)
     assert list(opened.record.deal[0]) == [1, 2]
     assert opened.record.options == {"a": [1, {"b": None}]}
+    assert opened.record.settings == {"pace_s": 30}
 
 
 async def test_there_is_no_session_that_was_not_made(store: Store) -> None:
@@ -190,11 +195,24 @@ async def test_a_player_who_begins_game_after_game_has_a_bounded_list(store: Sto
     assert (sid, GAME.name) in listed[:2]
 
 
-async def test_a_session_of_several_players_is_listed_with_each(store: Store) -> None:
-    players = [pid(), pid()]
-    sid = await begin(store, players[0], players[1], players[0])
-    for player in players:
+async def test_a_session_is_listed_with_whoever_sits_down(store: Store) -> None:
+    owner, guest = pid(), pid()
+    sid = await begin(store, owner)
+    for _ in range(2):
+        await store.list_playing(guest, sid, GAME.name, 5)
+    for player in (owner, guest):
         assert (await store.player(player))[1] == [(sid, GAME.name)]
+
+
+async def test_tables_that_wait_are_listed_the_oldest_first(store: Store) -> None:
+    game = pid()
+    assert await store.waiting(game) == []
+    for sid, created_ms in (("late", 30), ("early", 10), ("between", 20), ("late", 30)):
+        await store.list_waiting(sid, game, created_ms)
+    assert await store.waiting(game) == ["early", "between", "late"]
+    for _ in range(2):
+        await store.list_waiting("early", game, None)
+    assert await store.waiting(game) == ["between", "late"]
 
 
 async def test_a_name_is_kept(store: Store) -> None:
@@ -258,7 +276,18 @@ async def test_all_nodes_hear_a_new_name(shared: StoreProcess, connect: Connect)
         for ear in (ours, theirs):
             # other tests rename players too
             while (news := await ear.next()) != Renamed(player, "Kari Ø"):
-                assert isinstance(news, Renamed)
+                assert not isinstance(news, News)
+
+
+async def test_all_nodes_hear_who_comes_and_goes(shared: StoreProcess, connect: Connect) -> None:
+    here, there = connect(shared), connect(shared)
+    sid = await begin(here)
+    async with Listener(there) as ear:
+        for seat, comes in ((-1, True), (3, True), (3, False)):
+            await here.tell_presence(sid, seat, comes)
+            while (news := await ear.next()) != Presence(sid, here.node, seat, comes):
+                # other tests have players too
+                assert not isinstance(news, News)
 
 
 async def test_silence_is_no_reason_to_think_that_the_store_is_away(
@@ -289,6 +318,11 @@ QUESTIONS: dict[str, Ask] = {
     "player": lambda store, _: store.player("somebody"),
     "names": lambda store, _: store.names(["somebody"]),
     "rename": lambda store, _: store.rename("somebody", "x"),
+    "list_playing": lambda store, sid: store.list_playing("somebody", sid, "g", 1),
+    "waiting": lambda store, _: store.waiting("g"),
+    "list_waiting": lambda store, sid: store.list_waiting(sid, "g", 1),
+    "tell_presence": lambda store, sid: store.tell_presence(sid, 0, True),
+    "time_ms": lambda store, _: store.time_ms(),
     "unlist": lambda store, sid: store.unlist(sid, "g", ["somebody"]),
     "news": lambda store, _: anext(store.news()),
 }

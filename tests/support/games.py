@@ -24,11 +24,10 @@ def pid() -> str:
     return secrets.token_urlsafe(12)
 
 
-async def begin(store: Store, *players: str, sid: str | None = None, deal: tuple[int, ...] = ()) -> str:
+async def begin(store: Store, owner: str = "", *, sid: str = "", deal: tuple[int, ...] = ()) -> str:
     """Stores a session of the deal of `CODE` (or of `deal`, so called) and returns its id."""
     sid = sid or secrets.token_urlsafe(9)
     setup = GAME.deal({"code": CODE}, bytes(32))
-    await store.create(
-        sid, GAME.name, GAME.rules_version, setup.options, deal or setup.deal, players or [pid()]
-    )
+    dealt = deal or setup.deal
+    await store.create(sid, GAME.name, GAME.rules_version, setup.options, dealt, owner or pid(), {})
     return sid
