@@ -26,6 +26,7 @@ class Code(StrEnum):
     AWAY = "away"
     SEAT_TAKEN = "seat_taken"
     WRONG_MOMENT = "wrong_moment"
+    SEALED = "sealed"
     LOG_FULL = "log_full"
     UNAVAILABLE = "unavailable"
     # over HTTP only

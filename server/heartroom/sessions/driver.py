@@ -33,6 +33,9 @@ class Settings(NamedTuple):
     """How well its bots play; `""` for the game's best."""
     starts_ms: int | None = None
     """When it starts with whoever sits there (ms since 1970); `None`: when a player says so."""
+    ranked: str = ""
+    """The board that the session counts for, such as `"daily/2026-11-30"`; `""` for none. A ranked deal is
+    sealed until its player starts, and the time runs from there."""
 
 
 class Driver:

@@ -10,13 +10,13 @@ import contextlib
 import re
 import secrets
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any, Final
 
 import structlog
 
-from heartroom.games.game import Action, Game, Refused, View, games
+from heartroom.games.game import Action, Game, Refused, Setup, View, games
 from heartroom.protocol import names, outbound
 from heartroom.protocol.codes import Code
 from heartroom.sessions.driver import Settings
@@ -49,6 +49,10 @@ class House:
         self.live_ttl_s: Final = store.live_ttl_s
         self.grace_ms: Final = self.limits.grace_ms
         self.bot_delay_ms: Final = self.limits.bot_delay_ms
+        self.guards: Final[list[Callable[[Room, str], Awaitable[None]]]] = []
+        """Each is asked whether a player may see a room; raises `Refused` if not."""
+        self.when_over: Final[list[Callable[[Room], Awaitable[None]]]] = []
+        """Each is called for a room whose game is over, again after a crash: what it does must bear that."""
         self._thinkers: Final = Thinkers(thinkers)
         self._committer: Final = Committer(store)
         self._opening: dict[str, asyncio.Task[Room]] = {}
@@ -102,11 +106,31 @@ class House:
                 raise Refused(Code.BAD_OPTIONS.value)
             starts_ms = None if starts_in_ms is None else await self.store.time_ms() + starts_in_ms
             settings = Settings(pace_s, public, level, starts_ms)._asdict()
-        sid = secrets.token_urlsafe(9)
-        await self.store.create(sid, game.name, game.rules_version, setup.options, setup.deal, pid, settings)
+        sid = await self.found(pid, game, setup, settings)
         if game.seats > 1:
             await (await self.open(sid)).take_seat(pid)
         return sid
+
+    async def found(self, pid: str, game: Game, setup: Setup, settings: Mapping[str, Any]) -> str:
+        """Stores a new session of `setup` that belongs to the player `pid`; returns its id. `settings` are
+        fields of `driver.Settings`. Raises `Away`."""
+        sid = secrets.token_urlsafe(9)
+        await self.store.create(sid, game.name, game.rules_version, setup.options, setup.deal, pid, settings)
+        return sid
+
+    async def enter(self, sid: str, pid: str) -> Room:
+        """The room of a session, for a player who wants to look. Unseals the player's own ranked deal.
+
+        Raises `Refused` (`no_session`, or what a guard says) and `Away`.
+        """
+        room = await self.open(sid)
+        for guard in self.guards:
+            await guard(room, pid)
+        if not room.table.started and room.settings.ranked:
+            if room.table.seat_of(pid) is None:
+                raise Refused(Code.SEALED.value)
+            await room.begin()
+        return room
 
     async def quick(self, pid: str, game_name: str) -> str:
         """Seats a player at a public table that waits, or at a new one that soon starts; returns its id.
@@ -316,6 +340,9 @@ class House:
                 await self.store.list_playing(chair.pid, room.sid, game, room.created_ms)
         for pid in room.stood_up():
             await self.store.unlist(room.sid, game, [pid])
+        if room.is_over:
+            for follow in self.when_over:
+                await follow(room)
         if room.settings.public:
             waits = not room.table.started and bool(room.players)
             await self.store.list_waiting(room.sid, game, room.created_ms if waits else None)

@@ -1,7 +1,8 @@
 """A finished game on paper: exported as JSON lines, read back, checked against the rules, replayed.
 
 The first line is the header: `{"heartroom": 1, "game", "rules", "options", "deal", "names"}`. Each further
-line is one action: `{"v", "at", "seat", "action"}`, where `v` counts from 1 and `at` is ms after the first.
+line is one action: `{"v", "at", "seat", "action"}`, where `v` counts from 1 and `at` is ms since the game's
+time began: with the first action, or when a sealed deal was opened.
 """
 
 from __future__ import annotations
@@ -65,14 +66,14 @@ class Record(NamedTuple):
 
     @property
     def elapsed_ms(self) -> int:
-        """From the first action to the last one."""
-        return self.steps[-1].at - self.steps[0].at if self.steps else 0
+        """From the beginning of the game's time to the last action."""
+        return self.steps[-1].at if self.steps else 0
 
 
 def lines(
     game: Game, setup: Setup, names: Sequence[str], deeds: Iterable[tuple[int, int, Any]]
 ) -> Iterator[bytes]:
-    """The lines of a record. `deeds` are (ms since the first action, seat, action)."""
+    """The lines of a record. `deeds` are (ms since the game's time began, seat, action)."""
     encode = msgspec.json.encode
     header = Header(FORMAT, game.name, game.rules_version, dict(setup.options), setup.deal, tuple(names))
     yield encode(header) + b"\n"
@@ -124,7 +125,7 @@ def replay(record: Record) -> bytes:
     frames: list[list[Any]] = []
     for step, state in zip(record.steps, record.states[1:], strict=True):
         after = game.open_view(state)
-        frames.append([step.v, step.at - record.steps[0].at, *outbound.changes(before, after)])
+        frames.append([step.v, step.at, *outbound.changes(before, after)])
         before = after
     return msgspec.msgpack.encode([game.name, record.header.names, first, frames])
 

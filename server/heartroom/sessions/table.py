@@ -99,6 +99,6 @@ def empty(seats: int) -> Table:
     return Table((Chair(),) * seats, started=False)
 
 
-def alone(pid: str) -> Table:
-    """The table of a solitaire: one player, who may begin."""
-    return Table((Chair(pid),), started=True)
+def alone(pid: str, *, started: bool = True) -> Table:
+    """The table of a solitaire: one player, who may begin (or must say so first: a sealed deal)."""
+    return Table((Chair(pid),), started)

@@ -108,7 +108,11 @@ def _refusal(status: HTTPStatus, code: str) -> JSONResponse:
     return JSONResponse({"code": code}, status)
 
 
-_REFUSED = {Code.NO_SESSION.value: HTTPStatus.NOT_FOUND, Code.NOT_OVER.value: HTTPStatus.CONFLICT}
+_REFUSED = {
+    Code.NO_SESSION.value: HTTPStatus.NOT_FOUND,
+    Code.NOT_OVER.value: HTTPStatus.CONFLICT,
+    Code.SEALED.value: HTTPStatus.FORBIDDEN,
+}
 
 
 def _api(
@@ -208,7 +212,8 @@ class Web:
     # -- finished games
 
     async def _finished(self, request: Request) -> tuple[Room, bytes]:
-        room = await self.house.open(request.path_params["session"])
+        pid = self._identity.read(request.headers.get("cookie")) or ""
+        room = await self.house.enter(request.path_params["session"], pid)
         if not room.is_over:
             raise Refused(Code.NOT_OVER.value)
         started = room.started_ms or 0

@@ -215,7 +215,7 @@ class Connection:
     async def _join(self, message: Join) -> None:
         self._leave()
         try:
-            room: Room = await self._patiently(lambda: self._house.open(message.session))
+            room: Room = await self._patiently(lambda: self._house.enter(message.session, self._viewer.pid))
         except Refused as refused:
             self._refuse(None, refused.code)
             return
