@@ -1,0 +1,254 @@
+// Owns: what all pages share, and the dialogs that any of them may open.
+// Must not know: any game.
+
+import { calm } from './ui/flight.js';
+import { closeDialog, showDialog } from './ui/dialog.js';
+import { h } from './ui/dom.js';
+import { games } from './games.js';
+import { Refused } from './wire.js';
+import { play } from './sound.js';
+
+/** @typedef {import('./games.js').Game} Game */
+
+/** How long animations take, by the setting's value. */
+export const PACES = /** @type {Record<string, number>} */ ({ slow: 1.7, normal: 1, fast: 0.5, off: 0 });
+
+/** Names of the house's settings and their values until the player chooses. */
+export const DEFAULTS = {
+  language: 'auto',
+  pace: 'normal',
+  sound: false,
+  shortcuts: true,
+  ...Object.fromEntries([...games.values()].flatMap(({ settings }) => settings.map(({ name, fallback }) => [name, fallback]))),
+};
+
+export class App {
+  /**
+   * @param {object} parts
+   * @param {HTMLElement} parts.root where pages go
+   * @param {import('./i18n.js').I18n} parts.i18n
+   * @param {import('./storage.js').Settings} parts.settings
+   * @param {import('./wire.js').Wire} parts.wire
+   * @param {import('./ui/notices.js').Notices} parts.notices
+   */
+  constructor({ root, i18n, settings, wire, notices }) {
+    this.root = root;
+    this.i18n = i18n;
+    this.settings = settings;
+    this.wire = wire;
+    this.notices = notices;
+    /** @type {(path: string, how?: { replace?: boolean }) => void} */
+    this.go = () => {};
+    this.beginning = false;
+  }
+
+  /** Factor on the duration of animations. */
+  pace = () => (calm() ? 0 : (PACES[this.settings.get('pace')] ?? 1));
+
+  /** @param {import('./sound.js').Sound} sound */
+  sound = (sound) => {
+    if (this.settings.get('sound')) play(sound);
+  };
+
+  /**
+   * The text of a code of the protocol.
+   * @param {string} code
+   */
+  codeText(code) {
+    const key = `code.${code}`;
+    return this.i18n.t(this.i18n.has(key) ? key : 'code.unknown');
+  }
+
+  /**
+   * Begins a session and goes to it; says so where that is refused.
+   * @param {string} game
+   * @param {Record<string, unknown>} options
+   * @param {{ replace?: boolean }} [how]
+   * @returns {Promise<string | null>} the code of a refusal
+   */
+  async begin(game, options, how) {
+    if (this.beginning) return null;
+    this.beginning = true;
+    document.documentElement.dataset.beginning = '';
+    try {
+      const session = await this.wire.newGame(game, options);
+      this.go(`/g/${encodeURIComponent(session)}`, how);
+      return null;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      this.notices.toast(this.codeText(error.message), error.message);
+      return error.message;
+    } finally {
+      this.beginning = false;
+      delete document.documentElement.dataset.beginning;
+    }
+  }
+
+  /**
+   * Asks what to do with the game in progress, then begins another.
+   * @param {Game} game
+   * @param {string} code of the present deal
+   */
+  askNewGame(game, code) {
+    const { t } = this.i18n;
+    showDialog({
+      role: 'new',
+      title: t('new.title'),
+      closeLabel: t('close'),
+      body: [h('p', null, t('new.more'))],
+      choices: [
+        { role: 'new-random', kind: 'main', label: t('new.random'), run: () => void this.begin(game.name, {}) },
+        { role: 'new-same', label: t('new.same'), run: () => void this.begin(game.name, { code }) },
+        { role: 'new-cancel', label: t('new.cancel') },
+      ],
+    });
+  }
+
+  /**
+   * @param {string} code of a deal
+   * @param {string | null} session to watch, if it can be
+   */
+  share(code, session) {
+    const { t } = this.i18n;
+    const link = `${location.origin}/d/${encodeURIComponent(code)}`;
+    const watch = session && `${location.origin}/g/${encodeURIComponent(session)}`;
+    showDialog({
+      role: 'share',
+      title: t('share.title'),
+      closeLabel: t('close'),
+      body: [
+        h('p', null, t('share.more')),
+        h('p', { class: 'share-code', 'data-role': 'share-code' }, code),
+        h(
+          'div',
+          { class: 'choices' },
+          this.#copyButton('copy-link', t('share.link'), link, 'main'),
+          this.#copyButton('copy-code', t('share.code'), code),
+          watch && this.#copyButton('copy-watch', t('share.watch'), watch),
+          'share' in navigator && h('button', { type: 'button', class: 'button plain', 'data-role': 'share-native', onclick: () => this.#hand(link) }, t('share.native')),
+        ),
+        h('p', { class: 'share-link' }, link),
+      ],
+    });
+  }
+
+  /** @param {string} role @param {string} label @param {string} text @param {string} [kind] */
+  #copyButton(role, label, text, kind = 'plain') {
+    const copy = async () => {
+      try {
+        await navigator.clipboard.writeText(text);
+        closeDialog();
+        this.notices.toast(this.i18n.t('share.copied'), 'copied');
+      } catch {
+        this.notices.toast(this.i18n.t('share.notCopied'), 'not-copied');
+      }
+    };
+    return h('button', { type: 'button', class: `button ${kind}`, 'data-role': role, onclick: copy }, label);
+  }
+
+  /** @param {string} url */
+  #hand(url) {
+    navigator.share({ title: document.title, url }).then(closeDialog, () => {});
+  }
+
+  showSettings() {
+    const { t, languages } = this.i18n;
+    const own = [...games.values()].flatMap((game) => [
+      h('h3', null, t(game.title)),
+      ...game.settings.map(({ name, label, hint }) => this.#switch(name, t(label), t(hint))),
+    ]);
+    showDialog({
+      role: 'settings',
+      title: t('settings.title'),
+      closeLabel: t('close'),
+      body: [
+        h(
+          'div',
+          { class: 'settings' },
+          ...own,
+          h('h3', null, t('settings.general')),
+          this.#choice('language', t('settings.language'), [['auto', t('settings.auto')], ...languages]),
+          this.#choice('pace', t('settings.pace'), Object.keys(PACES).map((pace) => [pace, t(`settings.pace.${pace}`)])),
+          this.#switch('sound', t('settings.sound'), ''),
+          this.#switch('shortcuts', t('settings.shortcuts'), t('settings.shortcutsHint')),
+        ),
+      ],
+    });
+  }
+
+  /** @param {string} name @param {string} label @param {string} hint */
+  #switch(name, label, hint) {
+    const box = h('input', { type: 'checkbox', role: 'switch', 'data-setting': name, checked: this.settings.get(name) });
+    box.addEventListener('change', () => this.settings.set(name, box.checked));
+    return h('label', { class: 'setting' }, h('span', null, label, hint && h('small', null, hint)), box);
+  }
+
+  /** @param {string} name @param {string} label @param {string[][]} options [value, text] */
+  #choice(name, label, options) {
+    const present = this.settings.get(name);
+    const select = h(
+      'select',
+      { 'data-setting': name },
+      options.map(([value, text]) => h('option', { value, selected: value === present }, text)),
+    );
+    select.addEventListener('change', () => this.settings.set(name, select.value));
+    return h('label', { class: 'setting' }, h('span', null, label), select);
+  }
+
+  /** @param {Game} game */
+  showHelp(game) {
+    const { t } = this.i18n;
+    const keys = [...game.keys, ['N', 'key.new'], ['H, ?', 'key.help']];
+    showDialog({
+      role: 'help',
+      title: t('help.title'),
+      closeLabel: t('close'),
+      body: [
+        h('p', null, t(game.tagline)),
+        h('h3', null, t('help.keys')),
+        h('dl', { class: 'keys' }, keys.map(([key, label]) => h('div', null, h('dt', null, key.split(', ').flatMap((k, i) => [i > 0 && ' ', h('kbd', null, k)])), h('dd', null, t(label))))),
+      ],
+      choices: [
+        { role: 'help-rules', kind: 'main', label: t('nav.rules'), run: () => this.go(`/rules/${game.name}`) },
+        ...(game.example ? [{ role: 'help-example', label: t('nav.example'), run: () => this.go(`/examples/${game.name}`) }] : []),
+      ],
+    });
+  }
+
+  askName() {
+    const { t } = this.i18n;
+    const input = h('input', {
+      type: 'text',
+      'data-role': 'name-input',
+      autocomplete: 'nickname',
+      autofocus: true,
+      dir: 'auto',
+      'aria-describedby': 'name-hint',
+      value: this.wire.welcome?.name ?? '',
+    });
+    const error = h('p', { class: 'field-error', role: 'alert' });
+    const save = async () => {
+      try {
+        await this.wire.setName(input.value.trim());
+        closeDialog();
+      } catch (refusal) {
+        if (!(refusal instanceof Refused)) throw refusal;
+        error.textContent = this.codeText(refusal.message);
+      }
+    };
+    input.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter') void save();
+    });
+    showDialog({
+      role: 'name',
+      title: t('name.title'),
+      closeLabel: t('close'),
+      body: [
+        h('label', { class: 'field' }, h('span', null, t('name.label')), input),
+        h('p', { id: 'name-hint', class: 'hint' }, t('name.hint')),
+        error,
+        h('div', { class: 'choices' }, h('button', { type: 'button', class: 'button main', 'data-role': 'name-save', onclick: save }, t('name.save'))),
+      ],
+    });
+  }
+}

@@ -1,0 +1,98 @@
+// Owns: starting up: puts the parts together and shows the page of the address.
+
+import './styles/base.css';
+import './styles/cards.css';
+import './styles/frame.css';
+import './styles/pages.css';
+import { App, DEFAULTS } from './app.js';
+import { addTexts } from './games.js';
+import { I18n } from './i18n.js';
+import { Net } from './net.js';
+import { deal } from './pages/deal.js';
+import { home } from './pages/home.js';
+import { missing } from './pages/message.js';
+import { play } from './pages/play.js';
+import { example, replay } from './pages/replay.js';
+import { rules } from './pages/rules.js';
+import { Router } from './router.js';
+import { Settings, pendingKeeper } from './storage.js';
+import { artwork } from './ui/card.js';
+import { h } from './ui/dom.js';
+import { Notices } from './ui/notices.js';
+import { Wire } from './wire.js';
+
+const page = /** @type {HTMLElement} */ (document.getElementById('page'));
+const skip = /** @type {HTMLElement} */ (document.querySelector('[data-role="skip"]'));
+
+const settings = new Settings(DEFAULTS);
+const i18n = new I18n();
+addTexts(i18n);
+const notices = new Notices(document.body);
+const wire = new Wire({ firstId: randomId(), keeper: pendingKeeper });
+const net = new Net(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`, wire);
+const app = new App({ root: page, i18n, settings, wire, notices });
+
+const router = new Router(
+  [
+    [/^\/$/, () => home(app)],
+    [/^\/g\/([^/]+)$/, ([session]) => play(app, session)],
+    [/^\/r\/([^/]+)$/, ([session]) => replay(app, session)],
+    [/^\/d\/([^/]+)$/, ([code]) => deal(app, code)],
+    [/^\/rules\/([^/]+)$/, ([game]) => rules(app, game)],
+    [/^\/examples\/([^/]+)$/, ([game]) => example(app, game)],
+  ],
+  () => missing(app),
+  (title, first) => {
+    document.title = title ? `${title} – heartroom` : 'heartroom';
+    if (!first) toContent();
+  },
+);
+app.go = (path, how) => router.go(path, how);
+
+function toContent() {
+  document.getElementById('main')?.focus({ preventScroll: true });
+  scrollTo(0, 0);
+}
+
+function speak() {
+  const language = settings.get('language');
+  i18n.choose(language === 'auto' ? navigator.languages : [language]);
+  document.documentElement.lang = i18n.language;
+  skip.textContent = i18n.t('skip');
+}
+
+function showConnection() {
+  document.documentElement.dataset.connection = net.state;
+  if (net.state === 'refused') {
+    notices.banner(
+      i18n.t('connection.refused'),
+      h('button', { type: 'button', class: 'button plain', onclick: () => location.reload() }, i18n.t('connection.reload')),
+    );
+  } else notices.banner(net.state === 'lost' ? i18n.t('connection.lost') : '');
+}
+
+/** A start for action ids that no other tab will meet, above all refs. */
+function randomId() {
+  const [high, low] = crypto.getRandomValues(new Uint32Array(2));
+  return ((high % 2 ** 19) + 1) * 2 ** 32 + low;
+}
+
+settings.on('change', (name) => {
+  if (name !== 'language' && name !== '*') return;
+  const inSettings = document.querySelector('[data-dialog="settings"]') !== null;
+  speak();
+  router.show();
+  if (inSettings) app.showSettings();
+});
+skip.addEventListener('click', (event) => {
+  event.preventDefault();
+  toContent();
+});
+net.on('state', showConnection);
+wire.on('store', (answering) => notices.banner(answering ? '' : i18n.t('connection.store')));
+
+document.body.prepend(artwork());
+speak();
+showConnection();
+net.start();
+router.start();

@@ -1,0 +1,19 @@
+// Owns: the page of a shared deal: begins a game of it and gives way to that.
+
+import { games } from '../games.js';
+import { h } from '../ui/dom.js';
+import { message } from './message.js';
+
+/** @param {import('../app.js').App} app @param {string} code @returns {import('../router.js').Shown} */
+export function deal(app, code) {
+  const { t } = app.i18n;
+  app.wire.leave();
+  const game = [...games.values()].find(({ readsCode }) => readsCode(code));
+  if (!game) return message(app, app.codeText('bad_code'));
+  app.root.replaceChildren(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, t('play.waiting'))));
+  let here = true;
+  void app.begin(game.name, { code }, { replace: true }).then((refused) => {
+    if (refused && here) message(app, app.codeText(refused));
+  });
+  return { title: t(game.title), destroy: () => void (here = false) };
+}

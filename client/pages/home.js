@@ -1,0 +1,122 @@
+// Owns: the front page: what can be played, what was begun, who is playing.
+
+import { games } from '../games.js';
+import { emblem } from '../ui/card.js';
+import { h, nameTag } from '../ui/dom.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../games.js').Game} Game */
+
+/** @param {App} app @returns {import('../router.js').Shown} */
+export function home(app) {
+  const { t } = app.i18n;
+  app.wire.leave();
+  const who = h('p', { class: 'who' });
+  /** @type {Map<string, HTMLElement>} */
+  const begun = new Map([...games.keys()].map((name) => [name, h('div', { class: 'begun' })]));
+  const showWelcome = () => {
+    const { name = '', sessions = [] } = app.wire.welcome ?? {};
+    who.replaceChildren(...whoContent(app, name));
+    for (const [game, place] of begun) {
+      const latest = sessions.find(([, its]) => its === game);
+      place.replaceChildren(...(latest ? [h('a', { class: 'button plain wide', 'data-role': 'continue', href: `/g/${encodeURIComponent(latest[0])}` }, t('home.continue'))] : []));
+    }
+  };
+  showWelcome();
+  const off = app.wire.on('welcome', showWelcome);
+  app.root.replaceChildren(
+    h(
+      'div',
+      { class: 'home' },
+      h('header', { class: 'home-bar' }, h('span', { class: 'brand' }, emblem('hearts'), 'heartroom'), languageChoice(app)),
+      h('main', { id: 'main', tabindex: -1 }, [...games.values()].map((game) => gameSection(app, game, /** @type {HTMLElement} */ (begun.get(game.name))))),
+      h('footer', { class: 'home-foot' }, who, h('button', { type: 'button', class: 'link', 'data-role': 'settings', onclick: () => app.showSettings() }, t('settings.title'))),
+    ),
+  );
+  return { title: '', destroy: off };
+}
+
+/** @param {App} app @param {string} name @returns {(Node | string)[]} */
+function whoContent(app, name) {
+  const { t, nodes } = app.i18n;
+  const edit = h('button', { type: 'button', class: 'link', 'data-role': 'name', onclick: () => app.askName() }, t(name ? 'home.rename' : 'home.name'));
+  return name ? [h('span', null, nodes('home.who', { name: nameTag(name) })), ' ', edit] : [edit];
+}
+
+/** @param {App} app */
+function languageChoice(app) {
+  const { languages, language, t } = app.i18n;
+  return h(
+    'div',
+    { class: 'languages', role: 'group', 'aria-label': t('settings.language') },
+    languages.map(([code, name]) =>
+      h('button', { type: 'button', class: 'link', lang: code, 'data-language': code, 'aria-pressed': String(code === language), onclick: () => app.settings.set('language', code) }, name),
+    ),
+  );
+}
+
+/** @param {App} app @param {Game} game @param {HTMLElement} begun */
+function gameSection(app, game, begun) {
+  const { t } = app.i18n;
+  const picture = game.picture(app.i18n);
+  arrive(picture, app.pace());
+  return h(
+    'section',
+    { class: 'hero' },
+    h('div', { class: 'hero-picture' }, picture),
+    h(
+      'div',
+      { class: 'hero-text' },
+      h('h1', null, t(game.title)),
+      h('p', { class: 'tagline' }, t(game.tagline)),
+      h('div', { class: 'hero-play' }, h('button', { type: 'button', class: 'button main large', 'data-role': 'play', onclick: () => void app.begin(game.name, {}) }, t('home.play')), begun),
+      codeForm(app, game),
+      h(
+        'nav',
+        { class: 'hero-links', 'aria-label': t(game.title) },
+        h('a', { href: `/rules/${game.name}`, 'data-role': 'rules' }, t('nav.rules')),
+        game.example && h('a', { href: `/examples/${game.name}`, 'data-role': 'example' }, t('nav.example')),
+      ),
+    ),
+  );
+}
+
+/** @param {App} app @param {Game} game */
+function codeForm(app, game) {
+  const { t } = app.i18n;
+  const input = h('input', { type: 'text', id: `code-${game.name}`, 'data-role': 'code-input', placeholder: t('home.codeExample'), autocomplete: 'off', autocapitalize: 'characters', spellcheck: 'false', maxlength: 40 });
+  const error = h('p', { class: 'field-error', role: 'alert', 'data-role': 'code-error' });
+  const submit = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const code = input.value.trim();
+    error.textContent = '';
+    if (!code) return input.focus();
+    const refused = await app.begin(game.name, { code });
+    if (refused) error.textContent = app.codeText(refused);
+  };
+  return h(
+    'form',
+    { class: 'code-form', onsubmit: submit },
+    h('label', { for: input.id }, t('home.code')),
+    h('div', { class: 'code-row' }, input, h('button', { type: 'submit', class: 'button plain', 'data-role': 'code-go' }, t('home.deal'))),
+    error,
+  );
+}
+
+/**
+ * The picture's cards come in one by one.
+ * @param {HTMLElement} picture
+ * @param {number} pace
+ */
+function arrive(picture, pace) {
+  if (!pace) return;
+  [...picture.querySelectorAll('.spot')].forEach((spot, i) =>
+    spot.animate(
+      [
+        { transform: 'translateY(-60%) rotate(-10deg)', opacity: 0 },
+        { transform: 'none', opacity: 1 },
+      ],
+      { duration: 420 * pace, delay: i * 28 * pace, easing: 'cubic-bezier(.2,.8,.25,1)', fill: 'backwards' },
+    ),
+  );
+}

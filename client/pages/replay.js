@@ -1,0 +1,250 @@
+// Owns: looking at a recorded game: fetching it, stepping through it, playing it by itself.
+// Must not know: any game's rules or looks.
+
+import { decode } from '@msgpack/msgpack';
+import { games } from '../games.js';
+import { h, nameTag } from '../ui/dom.js';
+import { closeDialog, dialogOpen } from '../ui/dialog.js';
+import { Frame } from '../ui/frame.js';
+import { icon } from '../ui/icons.js';
+import { patched } from '../wire.js';
+import { message, missing } from './message.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../games.js').Game} Game */
+/** @typedef {import('../wire.js').View} View */
+/** @typedef {{ game: Game, names: string[], views: View[], times: number[] }} Recording one view and one time (ms) a position */
+
+/** How long a position stands, by the value of the choice. */
+const SPEEDS = /** @type {Record<string, number>} */ ({ slow: 2200, normal: 1200, fast: 500 });
+
+/**
+ * @param {App} app
+ * @param {string} address of the recording
+ * @param {string} title
+ * @returns {import('../router.js').Shown}
+ */
+function viewer(app, address, title) {
+  const { t } = app.i18n;
+  app.wire.leave();
+  app.root.replaceChildren(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, t('replay.loading'))));
+  const asked = new AbortController();
+  /** @type {Viewer | null} */
+  let shown = null;
+  fetchRecording(address, asked.signal).then(
+    (recording) => {
+      if (typeof recording === 'string') message(app, app.codeText(recording));
+      else shown = new Viewer(app, recording, title);
+    },
+    () => {
+      if (!asked.signal.aborted) message(app, t('replay.failed'));
+    },
+  );
+  return {
+    title,
+    destroy() {
+      asked.abort();
+      shown?.destroy();
+      closeDialog();
+    },
+  };
+}
+
+/** @param {App} app @param {string} session */
+export function replay(app, session) {
+  return viewer(app, `/api/replays/${encodeURIComponent(session)}`, app.i18n.t('replay.title'));
+}
+
+/** @param {App} app @param {string} name of the game */
+export function example(app, name) {
+  const game = games.get(name);
+  if (!game?.example) return missing(app);
+  return viewer(app, `/api/replays/example/${name}`, app.i18n.t('example.title', { game: app.i18n.t(game.title) }));
+}
+
+/**
+ * @param {string} address
+ * @param {AbortSignal} signal
+ * @returns {Promise<Recording | string>} or the code of why there is none
+ */
+async function fetchRecording(address, signal) {
+  const response = await fetch(address, { signal });
+  if (response.status === 404) return 'no_session';
+  if (response.status === 409) return 'not_over';
+  if (!response.ok) throw new Error(response.statusText);
+  const [name, names, first, steps] = /** @type {any[]} */ (decode(await response.arrayBuffer()));
+  const game = games.get(name);
+  if (!game) return 'unknown_game';
+  /** @type {View[]} */
+  const views = [first];
+  const times = [0];
+  for (const [, atMs, ...changes] of steps) {
+    const view = patched(views[views.length - 1], changes);
+    if (!view) throw new Error('a step that does not fit');
+    views.push(view);
+    times.push(atMs);
+  }
+  return { game, names, views, times };
+}
+
+class Viewer {
+  #app;
+  #recording;
+  #at = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} set while it plays by itself */
+  #timer;
+  #frame;
+  #table;
+  #caption = h('p', { class: 'caption', 'aria-live': 'polite', 'data-role': 'caption' });
+  #count = h('span', { class: 'step-count', 'data-role': 'step' });
+  #scrubber;
+  #playButton;
+  #speed;
+  #onKey = (/** @type {KeyboardEvent} */ event) => this.#key(event);
+
+  /** @param {App} app @param {Recording} recording @param {string} title */
+  constructor(app, recording, title) {
+    const { i18n } = app;
+    const { t } = i18n;
+    const { game, names, views } = recording;
+    this.#app = app;
+    this.#recording = recording;
+    this.#frame = new Frame({ title, homeLabel: t('nav.home'), toolsLabel: t('replay.controls') });
+    this.#frame.addInfo('time', t('info.time'));
+    app.root.replaceChildren(this.#frame.element);
+    this.#table = game.createTable({
+      frame: this.#frame,
+      i18n,
+      settings: app.settings,
+      // The caption says it.
+      notices: /** @type {any} */ ({ announce() {}, toast() {} }),
+      interactive: false,
+      pace: app.pace,
+      sound: app.sound,
+      act: () => {},
+      elapsedMs: () => recording.times[this.#at],
+      newGame: () => {},
+      share: (code) => app.share(code, null),
+      replay: null,
+      go: () => {},
+    });
+    this.#scrubber = h('input', { type: 'range', class: 'scrubber', min: 0, max: views.length - 1, value: 0, step: 1, 'data-role': 'scrubber', 'aria-label': t('replay.position'), oninput: () => this.#seek(Number(this.#scrubber.value)) });
+    this.#playButton = this.#button('play', 'replay.play', 'play', () => this.#togglePlaying());
+    this.#speed = h('select', { 'data-role': 'speed', 'aria-label': t('replay.speed') }, Object.keys(SPEEDS).map((speed) => h('option', { value: speed, selected: speed === 'normal' }, t(`replay.speed.${speed}`))));
+    this.#frame.replaceTools(
+      this.#caption,
+      h('div', { class: 'scrub-row' }, this.#scrubber, this.#count),
+      h(
+        'div',
+        { class: 'replay-buttons' },
+        this.#button('previous-pair', 'replay.previousPair', 'previousPair', () => this.#toLandmark(-1)),
+        this.#button('step-back', 'replay.back', 'back', () => this.#step(-1)),
+        this.#playButton,
+        this.#button('step-forward', 'replay.forward', 'forward', () => this.#step(1)),
+        this.#button('next-pair', 'replay.nextPair', 'nextPair', () => this.#toLandmark(1)),
+        this.#speed,
+      ),
+    );
+    const name = names.find(Boolean);
+    if (name) this.#frame.setRibbon(...i18n.nodes('replay.by', { name: nameTag(name) }));
+    addEventListener('keydown', this.#onKey);
+    this.#show(0, false);
+  }
+
+  destroy() {
+    this.#pause();
+    removeEventListener('keydown', this.#onKey);
+    this.#table.destroy();
+  }
+
+  /** @param {string} role @param {string} label @param {import('../ui/icons.js').Icon} name @param {() => void} run */
+  #button(role, label, name, run) {
+    return h('button', { type: 'button', class: 'replay-button', 'data-role': role, 'aria-label': this.#app.i18n.t(label), title: this.#app.i18n.t(label), onclick: run }, icon(name));
+  }
+
+  get #last() {
+    return this.#recording.views.length - 1;
+  }
+
+  /** @param {number} at @param {boolean} jump */
+  #show(at, jump) {
+    const { views, times, game } = this.#recording;
+    const { i18n } = this.#app;
+    this.#at = at;
+    this.#table.update({ view: views[at], version: at, pending: [], jump });
+    this.#frame.setInfo('time', i18n.time(times[at]));
+    this.#scrubber.value = String(at);
+    this.#scrubber.setAttribute('aria-valuetext', i18n.t('replay.step', { n: at, of: this.#last }));
+    this.#count.textContent = i18n.t('replay.step', { n: at, of: this.#last });
+    this.#caption.textContent = at ? game.caption(i18n, views[at - 1], views[at]) : i18n.t('replay.beginning');
+    if (at === this.#last) this.#pause();
+  }
+
+  /** @param {number} at */
+  #seek(at) {
+    this.#pause();
+    this.#show(at, Math.abs(at - this.#at) !== 1);
+  }
+
+  /** @param {number} by */
+  #step(by) {
+    const at = this.#at + by;
+    if (at < 0 || at > this.#last) return;
+    this.#seek(at);
+  }
+
+  /** @param {-1 | 1} direction */
+  #toLandmark(direction) {
+    const { views, game } = this.#recording;
+    let at = this.#at + direction;
+    while (at > 0 && at < this.#last && !game.landmark(views[at - 1], views[at])) at += direction;
+    if (at < 0 || at > this.#last) return;
+    this.#pause();
+    // The step before is shown first, so that the pair is seen to go.
+    if (direction === 1 && at - this.#at > 1) this.#show(at - 1, true);
+    this.#show(at, direction === -1);
+  }
+
+  #togglePlaying() {
+    if (this.#timer !== undefined) return this.#pause();
+    if (this.#at === this.#last) this.#show(0, true);
+    this.#setPlayButton(true);
+    this.#playOn();
+  }
+
+  #playOn() {
+    const next = () => {
+      this.#show(this.#at + 1, false);
+      if (this.#at < this.#last) this.#playOn();
+    };
+    this.#timer = setTimeout(next, SPEEDS[this.#speed.value]);
+  }
+
+  #pause() {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#setPlayButton(false);
+  }
+
+  /** @param {boolean} playing */
+  #setPlayButton(playing) {
+    const label = this.#app.i18n.t(playing ? 'replay.pause' : 'replay.play');
+    this.#playButton.replaceChildren(icon(playing ? 'pause' : 'play'));
+    this.#playButton.setAttribute('aria-label', label);
+    this.#playButton.title = label;
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key({ key, target, ctrlKey, metaKey, altKey }) {
+    if (dialogOpen() || ctrlKey || metaKey || altKey) return;
+    const element = target instanceof Element ? target : null;
+    if (element?.closest('input, select')) return;
+    if (key === 'ArrowLeft') this.#step(-1);
+    if (key === 'ArrowRight') this.#step(1);
+    if (key === 'PageUp') this.#toLandmark(-1);
+    if (key === 'PageDown') this.#toLandmark(1);
+    if (key === 'Home') this.#seek(0);
+    if (key === 'End') this.#seek(this.#last);
+    if (key === ' ' && !element?.closest('button, a')) this.#togglePlaying();
+  }
+}

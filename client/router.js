@@ -1,0 +1,75 @@
+// Owns: the address bar: which page an address means, Back and Forward, links inside the house.
+// Must not know: what the pages do.
+
+/** @typedef {{ title: string, destroy?: () => void }} Shown a page on the screen */
+/** @typedef {(params: string[]) => Shown} Page puts itself on the screen; `params` are the address's variable parts */
+
+export class Router {
+  #routes;
+  #missing;
+  #titled;
+  /** @type {Shown | null} */
+  #shown = null;
+
+  /**
+   * @param {[pattern: RegExp, page: Page][]} routes
+   * @param {Page} missing for any other address
+   * @param {(title: string, first: boolean) => void} titled called after a page was put on the screen
+   */
+  constructor(routes, missing, titled) {
+    this.#routes = routes;
+    this.#missing = missing;
+    this.#titled = titled;
+  }
+
+  start() {
+    addEventListener('popstate', () => this.show());
+    document.addEventListener('click', (event) => this.#onClick(event));
+    this.show(true);
+  }
+
+  /** @param {string} path @param {{ replace?: boolean }} [how] `replace`: Back does not come here again */
+  go(path, { replace = false } = {}) {
+    if (replace) history.replaceState(null, '', path);
+    else if (path !== location.pathname) history.pushState(null, '', path);
+    this.show();
+  }
+
+  /** Shows the page of the present address, anew. */
+  show(first = false) {
+    this.#shown?.destroy?.();
+    this.#shown = null;
+    const [page, params] = this.#find(location.pathname);
+    const shown = page(params);
+    // A page may have sent us elsewhere while it was being built.
+    this.#shown ??= shown;
+    if (this.#shown === shown) this.#titled(shown.title, first);
+  }
+
+  /** @param {string} path @returns {[Page, string[]]} */
+  #find(path) {
+    for (const [pattern, page] of this.#routes) {
+      const match = pattern.exec(path);
+      if (match) return [page, match.slice(1).map(decoded)];
+    }
+    return [this.#missing, []];
+  }
+
+  /** @param {MouseEvent} event */
+  #onClick(event) {
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+    if (!link || !plain || event.defaultPrevented || link.target || link.origin !== location.origin || link.hash) return;
+    event.preventDefault();
+    this.go(link.pathname);
+  }
+}
+
+/** @param {string} part */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

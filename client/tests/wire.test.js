@@ -1,0 +1,164 @@
+// wire.js: what is sent and what is believed, whatever the connection does.
+
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { Wire, patched } from '../wire.js';
+
+const SESSION = 'abc';
+const EPOCH = 77;
+const FIRST_ID = 2 ** 32;
+
+const draw = /** @type {const} */ (['draw']);
+const snapshot = (/** @type {number} */ version, epoch = EPOCH) => [1, SESSION, 'game', epoch, version, 0, [version, 'x'], [0, 0]];
+const diff = (/** @type {number} */ version) => [0, version, 0, version];
+const join = (epoch = 0, version = 0) => [2, SESSION, epoch, version];
+const act = (/** @type {number} */ k, /** @type {number} */ base) => [3, FIRST_ID + k, base, draw];
+
+/** A wire that looks at SESSION, with what it has sent since, the codes it has shown, and what it has kept. */
+function joined(version = 5) {
+  /** @type {any[]} */
+  let sent = [];
+  /** @type {string[]} */
+  const refused = [];
+  /** @type {any[]} */
+  let kept = [];
+  const keeper = { load: () => kept, save: (/** @type {string} */ _session, /** @type {readonly any[]} */ pending) => void (kept = [...pending]) };
+  const wire = new Wire({ firstId: FIRST_ID, keeper });
+  wire.on('reject', ({ code }) => refused.push(code));
+  const open = () => {
+    sent = [];
+    wire.opened((message) => sent.push(message));
+    wire.receive([4, 'me', '', []]);
+  };
+  open();
+  wire.join(SESSION);
+  wire.receive(snapshot(version));
+  sent = [];
+  return { wire, open, refused, sent: () => sent, kept: () => kept };
+}
+
+test('joins and follows', () => {
+  const { wire } = joined(5);
+  wire.receive(diff(6));
+  assert.equal(wire.table?.version, 6);
+  assert.deepEqual(wire.table?.view, [6, 'x']);
+});
+
+test('a gap is never guessed over', () => {
+  const { wire, sent } = joined(5);
+  wire.receive(diff(7));
+  assert.equal(wire.table?.version, 5);
+  assert.deepEqual(sent(), [join()]);
+  wire.receive(diff(8));
+  assert.deepEqual(sent(), [join()], 'and asked for only once');
+  wire.receive(snapshot(8));
+  assert.equal(wire.table?.version, 8);
+});
+
+test('a diff that does not fit the view asks for a snapshot', () => {
+  const { wire, sent } = joined(5);
+  wire.receive([0, 6, 9, 1]);
+  assert.deepEqual(sent(), [join()]);
+  assert.equal(patched([1, 2], [0]), null);
+  assert.equal(patched([1, 2], [2, 0]), null);
+});
+
+test('the bases of a burst count up', () => {
+  const { wire, sent } = joined(5);
+  for (let k = 0; k < 3; k++) wire.act(draw);
+  assert.deepEqual(sent(), [act(0, 5), act(1, 6), act(2, 7)]);
+  wire.receive(diff(6));
+  wire.act(draw);
+  assert.deepEqual(sent().at(-1), act(3, 8), 'between a diff and its ack too');
+  wire.receive([2, FIRST_ID, 6]);
+  wire.act(draw);
+  assert.deepEqual(sent().at(-1), act(4, 9));
+});
+
+test('actions outlive the connection, with their ids and bases, in order', () => {
+  const { wire, open, sent } = joined(5);
+  wire.act(draw);
+  wire.closed();
+  wire.act(draw);
+  open();
+  assert.deepEqual(sent(), [join(EPOCH, 5)]);
+  wire.receive([10, 6]);
+  wire.receive(diff(6));
+  assert.deepEqual(sent().slice(1), [act(0, 5), act(1, 6)]);
+  wire.receive([2, FIRST_ID, 6]);
+  wire.receive(diff(7));
+  wire.receive([2, FIRST_ID + 1, 7]);
+  assert.deepEqual(wire.pending, []);
+});
+
+test('actions outlive a reload', () => {
+  const first = joined(5);
+  first.wire.act(draw);
+  /** @type {any[]} */
+  const sent = [];
+  const reloaded = new Wire({ firstId: 2 ** 40, keeper: { load: () => first.kept().map((p) => ({ ...p, sent: false })), save() {} } });
+  reloaded.opened((message) => sent.push(message));
+  reloaded.join(SESSION);
+  reloaded.receive(snapshot(6));
+  assert.deepEqual(sent, [join(), act(0, 5)]);
+});
+
+test('actions of another life of the session are refused, and said so once', () => {
+  const { wire, open, refused, sent } = joined(5);
+  wire.closed();
+  wire.act(draw);
+  wire.act(draw);
+  open();
+  wire.receive(snapshot(0, EPOCH + 1));
+  assert.deepEqual(sent(), [join(EPOCH, 5)]);
+  assert.deepEqual(refused, ['stale']);
+  assert.deepEqual(wire.pending, []);
+});
+
+test('one message for a burst that is refused', () => {
+  const { wire, refused, sent } = joined(5);
+  for (let k = 0; k < 3; k++) wire.act(draw);
+  wire.receive([3, FIRST_ID, 'stock_empty']);
+  wire.act(draw);
+  assert.deepEqual(sent().at(-1), act(3, 5), 'what is tapped now is meant on what is seen now');
+  wire.receive([3, FIRST_ID + 1, 'stale']);
+  wire.receive([3, FIRST_ID + 2, 'stale']);
+  assert.deepEqual(refused, ['stock_empty']);
+});
+
+test('diffs of a session that was left are not taken for the next one', () => {
+  const { wire } = joined(5);
+  wire.join('other');
+  wire.receive(diff(6));
+  wire.receive(snapshot(6));
+  assert.equal(wire.table, null);
+  wire.receive([1, 'other', 'game', 1, 0, null, [0], [0, 0]]);
+  assert.equal(wire.table?.['session'], 'other');
+  assert.equal(wire.table?.['seat'], null);
+});
+
+test('a request is answered once, over a lost connection too', async () => {
+  const { wire, open, sent } = joined();
+  const game = wire.newGame('game', {});
+  wire.closed();
+  open();
+  const [, ref] = sent()[0];
+  wire.receive([5, ref, 'new-session']);
+  assert.equal(await game, 'new-session');
+  const name = wire.setName('x');
+  wire.receive([3, sent().at(-1)[1], 'bad_name']);
+  assert.equal(await name.catch((error) => error.message), 'bad_name');
+});
+
+test('a name is known by the welcome that answers it, not by the first one', async () => {
+  const { wire, open } = joined();
+  let answered = false;
+  const name = wire.setName(' Kari ').then(() => void (answered = true));
+  wire.closed();
+  open();
+  await Promise.resolve();
+  assert.equal(answered, false);
+  wire.receive([4, 'me', 'Kari', []]);
+  await name;
+  assert.equal(wire.welcome?.name, 'Kari');
+});

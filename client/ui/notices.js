@@ -1,0 +1,48 @@
+// Owns: what the page says in passing: toasts, announcements for screen readers, the banner about
+// the connection.
+
+import { h } from './dom.js';
+
+const TOAST_MS = 3200;
+const MOST_TOASTS = 3;
+
+export class Notices {
+  #toasts = h('div', { class: 'toasts', role: 'status' });
+  #live = h('div', { class: 'visually-hidden', 'aria-live': 'polite', 'data-role': 'announcer' });
+  #banner = h('div', { class: 'banner', role: 'status', 'data-role': 'banner' });
+
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    root.append(this.#banner, this.#toasts, this.#live);
+  }
+
+  /**
+   * @param {string} text
+   * @param {string} [kind] data-kind, for tests: a code, or what it is about
+   */
+  toast(text, kind) {
+    const same = [...this.#toasts.children].find((toast) => toast.textContent === text);
+    same?.remove();
+    const toast = h('div', { class: 'toast', 'data-kind': kind }, text);
+    this.#toasts.append(toast);
+    while (this.#toasts.children.length > MOST_TOASTS) this.#toasts.firstChild?.remove();
+    setTimeout(() => toast.remove(), TOAST_MS);
+  }
+
+  /** @param {string} text read out, not shown */
+  announce(text) {
+    const line = h('div', null, text);
+    this.#live.append(line);
+    while (this.#live.children.length > 4) this.#live.firstChild?.remove();
+    setTimeout(() => line.remove(), 5000);
+  }
+
+  /**
+   * @param {string} text empty: no banner
+   * @param {Node} [more]
+   */
+  banner(text, more) {
+    this.#banner.replaceChildren(...(text ? [h('span', null, text)] : []), ...(more ? [more] : []));
+    this.#banner.toggleAttribute('data-shown', Boolean(text));
+  }
+}
