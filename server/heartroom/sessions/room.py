@@ -303,8 +303,21 @@ class Room:
 
     async def take_seat(self, pid: str) -> None:
         """Seats a player who is not connected here (yet). Raises `Refused`."""
+        await self._await(lambda: self._seating(pid, None))
+
+    async def begin(self) -> None:
+        """Starts the game, if it has not started; returns when that is stored. Raises `Refused`."""
+
+        def make() -> Deed:
+            if self.table.started:
+                raise _Already
+            return Deed(HOUSE, 0, ("start",))
+
+        await self._await(make)
+
+    async def _await(self, make: Callable[[], Deed]) -> None:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        pending = _Pending(lambda: self._seating(pid, None), None, HOUSE, 0)
+        pending = _Pending(make, None, HOUSE, 0)
         pending.done = done
         self._ask(pending)
         await done
@@ -400,7 +413,10 @@ class Room:
         """All that was done, each with its time in ms since 1970."""
         self._seen: dict[tuple[int, int], int] = {}
         self.state = self.game.initial(self.setup)
-        self.table = tables.alone(record.owner) if self.game.seats == 1 else tables.empty(self.game.seats)
+        if self.game.seats == 1:
+            self.table = tables.alone(record.owner, started=not self.settings.ranked)
+        else:
+            self.table = tables.empty(self.game.seats)
         self._to_act: tuple[int, ...] = ()
         self.since_ms = [record.created_ms] * self.game.seats
         """By seat: since when it is to act, or when it last was."""
@@ -636,23 +652,29 @@ class Room:
             self.ended_ms = at_ms
         if self._driver is not None:
             self._keep_time(at_ms, deed, table)
-        for kind, before in self._views.items():
-            view = self.game.view(state, kind)
-            diff = outbound.diff(self.version, outbound.changes(before, view))
-            self._views[kind] = view
-            self._histories[kind].add(self.version, diff)
-            for viewer in self.viewers.get(kind, ()):
-                viewer.show(diff)
-        if table is not self.table:
-            self._changed_table(table)
-        if over or began:
-            self.tell_all(outbound.clock(self.elapsed_ms, self.running, self.waiting_ms))
         pending = self._pending.pop((deed.seat, deed.ref), None)
         if pending is not None:
             if self._queue and self._queue[0] is pending:
                 self._queue.popleft()
             else:
                 self._queue.remove(pending)
+        actor = pending.viewer if pending is not None else None
+        for kind, before in self._views.items():
+            view = self.game.view(state, kind)
+            diff = outbound.diff(self.version, outbound.changes(before, view))
+            self._views[kind] = view
+            self._histories[kind].add(self.version, diff)
+            for viewer in self.viewers.get(kind, ()):
+                if viewer is actor:  # one packet for both
+                    viewer.show(diff, outbound.ack(deed.ref, self.version))
+                    pending = None
+                else:
+                    viewer.show(diff)
+        if table is not self.table:
+            self._changed_table(table)
+        if over or began:
+            self.tell_all(outbound.clock(self.elapsed_ms, self.running, self.waiting_ms))
+        if pending is not None:  # its viewer looks on no more
             pending.accept(self.version)
         if over and not self._loading:
             self._house.tidy(self)

@@ -14,8 +14,9 @@ class Outlet(Protocol):
         """Bytes that were sent and have not left yet."""
         ...
 
-    def send(self, payload: bytes) -> None:
-        """Sends one message. Equal payloads (`is`) sent to many outlets in a row cost little."""
+    def send(self, payload: bytes, *more: bytes) -> None:
+        """Sends messages, together if there are several. A first one that is sent to many outlets in a row
+        (the same, by `is`) costs little."""
         ...
 
 
@@ -43,14 +44,14 @@ class Viewer:
         self.lagging = False
         self._held: list[bytes] = []
 
-    def show(self, payload: bytes) -> bool:
-        """Sends a part of the stream, or drops it if the outlet is clogged; says whether it was sent."""
-        if self.lagging:
-            return False
-        if self.outlet.backlog > self.CLOGGED:
+    def show(self, payload: bytes, *answers: bytes) -> bool:
+        """Sends a part of the stream, and with it answers to this viewer's own requests; or drops the one and
+        keeps the others, as in `tell`, if the outlet is clogged. Says whether it was sent."""
+        if self.lagging or self.outlet.backlog > self.CLOGGED:
             self.lagging = True
+            self._held += answers
             return False
-        self.outlet.send(payload)
+        self.outlet.send(payload, *answers)
         return True
 
     def tell(self, payload: bytes) -> None:
@@ -63,6 +64,6 @@ class Viewer:
     def caught_up(self, *payloads: bytes) -> None:
         """Sends the snapshot (and what belongs to it) that ends the lag, then the answers that waited."""
         self.lagging = False
-        for payload in (*payloads, *self._held):
-            self.outlet.send(payload)
-        self._held.clear()
+        held, self._held = self._held, []
+        if payloads or held:
+            self.outlet.send(*payloads, *held)

@@ -106,11 +106,12 @@ class DirectOutlet:
         """Bytes not yet taken by the operating system."""
         return self._protocol.transport.get_write_buffer_size()
 
-    def send(self, payload: bytes) -> None:
-        """Writes one message."""
+    def send(self, payload: bytes, *more: bytes) -> None:
+        """Writes messages, all with one call of the operating system."""
         if payload is not DirectOutlet._payload:
             DirectOutlet._payload, DirectOutlet._frame = payload, frame(payload)
-        self._protocol.write(DirectOutlet._frame)
+        data = DirectOutlet._frame
+        self._protocol.write(data + b"".join(map(frame, more)) if more else data)
 
 
 class PlainOutlet:
@@ -124,11 +125,11 @@ class PlainOutlet:
         self._closed = False
         self.backlog = 0
 
-    def send(self, payload: bytes) -> None:
-        """Queues one message."""
+    def send(self, *payloads: bytes) -> None:
+        """Queues messages."""
         if not self._closed:
-            self._queue.append(payload)
-            self.backlog += len(payload)
+            self._queue += payloads
+            self.backlog += sum(map(len, payloads))
             self._more.set()
 
     async def run(self) -> None:
