@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import shake_256
-from typing import Final
+from typing import Final, TypeGuard
 
 from heartroom.cards import RANKS, Rank
 from heartroom.games.game import Refused
@@ -100,7 +100,7 @@ def random_number(entropy: bytes) -> int:
     return int.from_bytes(entropy[:5], "big") >> 5 * 8 - CODE_BITS
 
 
-def is_deal(ranks: Sequence[object]) -> bool:
+def is_deal(ranks: Sequence[object]) -> TypeGuard[Sequence[Rank]]:
     """Whether `ranks` are 52 ints, four of each rank."""
     return (
         len(ranks) == DEAL_SIZE

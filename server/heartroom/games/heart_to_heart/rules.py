@@ -10,7 +10,7 @@ turns one more, a recycle turns all of them down again, and neither moves a card
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from heartroom.cards import Rank, rank_text
@@ -102,16 +102,15 @@ class State(NamedTuple):
     """What the deal is called."""
 
 
-def initial(deal: tuple[object, ...], code: str) -> State:
+def initial(deal: Sequence[object], code: str) -> State:
     """The state before the first move. `deal`: the 52 ranks in dealing order: heart row by row, stock in
     drawing order, first discard. Raises `ValueError` if it is not four of each rank."""
     if not is_deal(deal):
         raise ValueError("a deal is 52 ranks, four of each")
-    ranks = tuple(rank for rank in deal if isinstance(rank, int))
     heart = tuple(
-        rank if covers else rank + FREE for rank, covers in zip(ranks[:HEART_SIZE], COVERED_BY, strict=True)
+        rank if covers else rank + FREE for rank, covers in zip(deal[:HEART_SIZE], COVERED_BY, strict=True)
     )
-    cycle = ranks[-1:] + ranks[HEART_SIZE:-1]
+    cycle = (deal[-1], *deal[HEART_SIZE:-1])
     return State(Position(heart, cycle, 1, 0, 0, _status(heart, cycle)), (), 0, code)
 
 

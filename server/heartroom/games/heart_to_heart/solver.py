@@ -52,7 +52,7 @@ def fewest_moves(deal: Sequence[Rank], max_positions: int = MAX_POSITIONS) -> So
 
     Raises `ValueError` if it is no deal.
     """
-    return fewest_moves_from(rules.initial(tuple(deal), "").position, max_positions)
+    return fewest_moves_from(rules.initial(deal, "").position, max_positions)
 
 
 def fewest_moves_from(position: Position, max_positions: int = MAX_POSITIONS) -> Solution:
