@@ -22,6 +22,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
 
 from heartroom.store import keys
+from heartroom.store.line import Line
 
 LUA: Final = Path(__file__).parent / "lua"
 
@@ -128,11 +129,15 @@ def _record(fields: Mapping[bytes, bytes]) -> Record:
     )
 
 
+_FAILURES: Final = (TimeoutError, RedisError, OSError)
+"""How a store that is away shows."""
+
+
 @contextlib.asynccontextmanager
 async def _or_away() -> AsyncIterator[None]:
     try:
         yield
-    except (TimeoutError, RedisError, OSError) as error:
+    except _FAILURES as error:
         raise Away(str(error)) from error
 
 
@@ -147,9 +152,8 @@ class Store:
         self.redis: Final = Redis.from_url(
             url, protocol=2, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=None
         )
-        self._sources = {
-            name: (LUA / f"{name}.lua").read_text() for name in ("commit", "open", "close", "renew")
-        }
+        self._sources = {name: (LUA / f"{name}.lua").read_text() for name in ("open", "close", "renew")}
+        self._commits: Final = Line(self.redis, (LUA / "commit.lua").read_text(), timeout_s)
         self._shas: dict[str, str] = {}
         self._offset_ms: float = time.time() * 1000 - time.monotonic() * 1000
 
@@ -251,8 +255,10 @@ class Store:
         for commit in commits:
             names += (keys.session(commit.sid), keys.log(commit.sid))
             args += (commit.epoch, commit.version, commit.body, commit.ttl_s)
-        async with _or_away():
-            now_ms, *results = await self._call("commit", names, args)
+        try:
+            now_ms, *results = await self._commits.call(names, args)
+        except _FAILURES as error:
+            raise Away(str(error)) from error
         self._heard(now_ms)
         return now_ms, results
 
@@ -341,7 +347,7 @@ class Store:
         """Whether the store answers now."""
         try:
             return bool(await self.redis.ping())
-        except (TimeoutError, RedisError, OSError):
+        except _FAILURES:
             return False
 
     async def aclose(self) -> None:
