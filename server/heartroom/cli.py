@@ -17,8 +17,9 @@ import uvicorn
 
 from heartroom import __version__
 from heartroom.cards import rank_text
-from heartroom.games.game import Refused
+from heartroom.games.game import Refused, Setup
 from heartroom.games.heart_to_heart import GAME as HEART_TO_HEART
+from heartroom.games.heart_to_heart import solver
 from heartroom.protocol.inbound import LARGEST
 from heartroom.sessions.record import BadRecord, read
 from heartroom.store.embedded import Embedded, StoreFailed, StoreInUse
@@ -71,10 +72,7 @@ def serve(host: str | None, port: int | None, data_dir: Path | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def deal(code: str, as_json: bool) -> None:
     """Show the deal of a Heart to Heart CODE, such as HH1-N-AAAAAAM."""
-    try:
-        setup = HEART_TO_HEART.deal(HEART_TO_HEART.parse_options({"code": code}), bytes(32))
-    except Refused as refused:
-        raise click.ClickException(f"{code!r} is no deal code ({refused.code})") from None
+    setup = _deal_of(code)
     heart, stock, discard = setup.deal[:25], setup.deal[25:51], setup.deal[51:]
     if as_json:
         shown = {"code": setup.options["code"], "heart": heart, "stock": stock, "discard": discard}
@@ -83,6 +81,34 @@ def deal(code: str, as_json: bool) -> None:
     click.echo(setup.options["code"])
     click.echo(HEART_TO_HEART.initial(setup).position)
     click.echo("drawn in this order: " + " ".join(rank_text(rank) for rank in stock))
+
+
+@main.command()
+@click.argument("code")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def solve(code: str, as_json: bool) -> None:
+    """Say whether the Heart to Heart deal CODE can be won, and in how few moves."""
+    solution = solver.fewest_moves(_deal_of(code).deal)
+    facts: dict[str, Any] = {
+        "winnable": solution.winnable,
+        "fewest_moves": solution.lower_bound if solution.winnable and solution.proven else None,
+        "proven": solution.proven,
+        "moves": solution.moves,
+    }
+    if not solution.proven:
+        facts["lower_bound"] = solution.lower_bound
+    if as_json:
+        click.echo(json.dumps(facts))
+    elif not solution.winnable:
+        click.echo("cannot be won")
+    else:
+        if solution.proven:
+            click.echo(f"fewest moves: {solution.lower_bound}")
+        else:
+            click.echo(
+                f"won in {len(solution.moves)} moves; not in fewer than {solution.lower_bound} (not proven)"
+            )
+        click.echo(", ".join(" ".join(map(str, move)) for move in solution.moves))
 
 
 @main.command()
@@ -122,6 +148,13 @@ def verify(file: Any, as_json: bool) -> None:
 
 
 # -- inside
+
+
+def _deal_of(code: str) -> Setup:
+    try:
+        return HEART_TO_HEART.deal(HEART_TO_HEART.parse_options({"code": code}), bytes(32))
+    except Refused as refused:
+        raise click.ClickException(f"{code!r} is no deal code ({refused.code})") from None
 
 
 def _listen(settings: Settings, *, wanted: bool) -> socket.socket:

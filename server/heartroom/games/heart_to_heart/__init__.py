@@ -12,6 +12,7 @@ from heartroom.games.game import Action, Game, Outcome, Refused, Setup, Value, V
 from heartroom.games.heart_to_heart import deal as deals
 from heartroom.games.heart_to_heart import rules
 from heartroom.games.heart_to_heart.rules import State
+from heartroom.games.heart_to_heart.solver import winnable
 
 
 class HeartToHeart:
@@ -25,20 +26,25 @@ class HeartToHeart:
     levels: tuple[str, ...] = ()
 
     def parse_options(self, raw: Mapping[str, Value]) -> Mapping[str, Value]:
-        """`{}` for a random deal or `{"code": …}`, which is read leniently and returned in its usual form.
+        """`{}` for a random deal, `{"winnable": true}` for one that can be won, or `{"code": …}`, which is
+        read leniently and returned in its usual form.
 
         Raises `Refused("bad_code")`, or `Refused("bad_options")` for any other option.
         """
-        if not raw:
-            return {}
-        if raw.keys() != {"code"}:
+        if raw.keys() == {"code"}:
+            return {"code": deals.format_code(deals.parse_code(raw["code"]))}
+        if not raw.keys() <= {"winnable"} or type(raw.get("winnable", False)) is not bool:
             raise Refused("bad_options")
-        return {"code": deals.format_code(deals.parse_code(raw["code"]))}
+        return {"winnable": True} if raw.get("winnable") else {}
 
     def deal(self, options: Mapping[str, Value], entropy: bytes) -> Setup:
-        """The deal of the code in `options`, or of a random one; either way the setup has its code."""
-        code = options.get("code")
-        number = deals.random_number(entropy) if code is None else deals.parse_code(code)
+        """The deal of the code in `options`, or of a random one; in any case the setup has its code."""
+        if "code" in options:
+            number = deals.parse_code(options["code"])
+        elif "winnable" in options:
+            number = next(n for n in deals.random_numbers(entropy) if winnable(deals.deal_number(n)))
+        else:
+            number = deals.random_number(entropy)
         return Setup({"code": deals.format_code(number)}, deals.deal_number(number))
 
     def initial(self, setup: Setup) -> State:

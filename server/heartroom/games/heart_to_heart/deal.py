@@ -79,7 +79,41 @@ def deal_number(number: int, domain: str = DOMAIN) -> tuple[Rank, ...]:
     """
     if not 0 <= number < 1 << CODE_BITS:
         raise ValueError(f"{number} is not a number of {CODE_BITS} bits")
-    chance = _random_bytes(domain.encode() + number.to_bytes(5, "big"))
+    return _shuffled(domain.encode() + number.to_bytes(5, "big"))
+
+
+def random_number(entropy: bytes) -> int:
+    """A number of 35 bits, from the first of `entropy`'s bytes. Raises `ValueError` if there are too few."""
+    if len(entropy) * 8 < CODE_BITS:
+        raise ValueError("too little entropy for a deal")
+    return int.from_bytes(entropy[:5], "big") >> 5 * 8 - CODE_BITS
+
+
+def random_numbers(entropy: bytes) -> Iterator[int]:
+    """Endlessly many numbers of 35 bits that follow from `entropy`; the first is that of `random_number`."""
+    number = random_number(entropy)
+    chance = _random_bytes(b"heartroom further deals " + entropy)
+    while True:
+        yield number
+        number = random_number(bytes(next(chance) for _ in range(5)))
+
+
+def shuffled(entropy: bytes) -> tuple[Rank, ...]:
+    """52 ranks in an order that follows from `entropy` and from no code. As secret as the entropy."""
+    return _shuffled(b"heartroom secret deal " + entropy)
+
+
+def is_deal(ranks: Sequence[object]) -> TypeGuard[Sequence[Rank]]:
+    """Whether `ranks` are 52 ints, four of each rank."""
+    return (
+        len(ranks) == DEAL_SIZE
+        and all(type(rank) is int for rank in ranks)
+        and all(ranks.count(rank) == 4 for rank in RANKS)
+    )
+
+
+def _shuffled(seed: bytes) -> tuple[Rank, ...]:
+    chance = _random_bytes(seed)
     deck = [rank for _ in range(4) for rank in RANKS]
     for last in range(DEAL_SIZE - 1, 0, -1):
         choices = last + 1
@@ -91,22 +125,6 @@ def deal_number(number: int, domain: str = DOMAIN) -> tuple[Rank, ...]:
         chosen = byte % choices
         deck[last], deck[chosen] = deck[chosen], deck[last]
     return tuple(deck)
-
-
-def random_number(entropy: bytes) -> int:
-    """A number of 35 bits, from the first of `entropy`'s bytes. Raises `ValueError` if there are too few."""
-    if len(entropy) * 8 < CODE_BITS:
-        raise ValueError("too little entropy for a deal")
-    return int.from_bytes(entropy[:5], "big") >> 5 * 8 - CODE_BITS
-
-
-def is_deal(ranks: Sequence[object]) -> TypeGuard[Sequence[Rank]]:
-    """Whether `ranks` are 52 ints, four of each rank."""
-    return (
-        len(ranks) == DEAL_SIZE
-        and all(type(rank) is int for rank in ranks)
-        and all(ranks.count(rank) == 4 for rank in RANKS)
-    )
 
 
 def _random_bytes(seed: bytes) -> Iterator[int]:
