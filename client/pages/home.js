@@ -46,13 +46,13 @@ function whoContent(app, name) {
 /** @param {App} app */
 function languageChoice(app) {
   const { languages, language, t } = app.i18n;
-  return h(
-    'div',
-    { class: 'languages', role: 'group', 'aria-label': t('settings.language') },
-    languages.map(([code, name]) =>
-      h('button', { type: 'button', class: 'link', lang: code, 'data-language': code, 'aria-pressed': String(code === language), onclick: () => app.settings.set('language', code) }, name),
-    ),
+  const select = h(
+    'select',
+    { class: 'languages', 'data-role': 'language', 'aria-label': t('settings.language') },
+    languages.map(([code, name]) => h('option', { value: code, lang: code, selected: code === language }, name)),
   );
+  select.addEventListener('change', () => app.settings.set('language', select.value));
+  return select;
 }
 
 /** @param {App} app @param {Game} game @param {HTMLElement} begun */

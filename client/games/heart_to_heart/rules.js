@@ -5,6 +5,7 @@ import { heartPicture, rowPicture } from './picture.js';
 
 /** The same heart, when its tip and the two cards above it are gone. */
 const OPENED = [10, 3, 12, 7, 2, 9, 13, 5, 1, 8, 11, 6, 4, 13, 2, 1, 12, 9, 10, 3, 9, 7, 0, 0, 0];
+const FREED = [20, 21, 22];
 
 /**
  * @param {import('../../games.js').I18n} i18n
@@ -23,10 +24,10 @@ export function rules({ t }) {
     'div',
     { class: 'rules' },
     section('aim', 2, heartPicture()),
-    section('free', 3, heartPicture({ ranks: OPENED, free: [21, 22] })),
+    section('free', 3, heartPicture({ ranks: OPENED, free: FREED })),
     section('pairs', 3, rowPicture(4, '=', 4)),
     section('stock', 4, rowPicture('back', '→', 12)),
-    section('taps', 4, heartPicture({ ranks: OPENED.with(21, 9), free: [21, 22], ringed: [21, 22] })),
+    section('taps', 4, heartPicture({ ranks: OPENED.with(21, 9), free: FREED, ringed: [21, 22] })),
     section('score', 2),
     section('end', 3),
     section('more', 3),
