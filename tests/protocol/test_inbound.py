@@ -25,6 +25,7 @@ from heartroom.protocol.inbound import (
     Start,
     TableOptions,
     Unreadable,
+    Watch,
     decode,
 )
 
@@ -54,13 +55,15 @@ GOOD: list[tuple[list[Any], inbound.Inbound]] = [
     ([8, 1], Stand(1)),
     ([9, 1], Start(1)),
     ([10, 1, "hearts"], Quick(1, "hearts")),
+    ([11, "live"], Watch("live")),
+    ([11, None], Watch(None)),
 ]
 
 BAD: list[Any] = [
     # no message at all
     None, 5, "draw", {}, {0: 5}, [], [None], ["5"], [True], [5.0], [[5]],
     # no such type
-    [0], [-1], [11], [99], [2**63],
+    [0], [-1], [12], [99], [2**63],
     # an element more, an element less
     [5, 0], [6], [6, 1, 1], [2, "s", 0], [2, "s", 0, 0, 0], [3, 1, 0], [3, 1, 0, [], 0],
     [4, 1], [4, 1, "x", 0],
@@ -77,7 +80,7 @@ BAD: list[Any] = [
     [3, 1, None, None],
     [4, 1, b"name"], [4, 1, None], [4, 1, 7], [1, 1, b"g", {}], [1, 1, "g", []], [1, 1, "g", None],
     [1, 1, "g", "x"],
-    [1, 1, "g", {1: 2}], [1, 1, "g", {b"a": 2}], [10, 1, None],
+    [1, 1, "g", {1: 2}], [1, 1, "g", {b"a": 2}], [10, 1, None], [11], [11, 1], [11, "x" * 41],
     # tables
     [1, 1, "g", {}, []], [1, 1, "g", {}, {"pace": -1}], [1, 1, "g", {}, {"pace": 601}],
     [1, 1, "g", {}, {"pace": True}], [1, 1, "g", {}, {"public": 1}], [1, 1, "g", {}, {"level": None}],
@@ -263,5 +266,5 @@ def test_nothing_of_a_message_can_be_changed_once_it_is_read() -> None:
 
 def test_the_decoder_has_the_protocol_s_types_and_no_more() -> None:
     tags = [kind.__struct_config__.tag for kind in inbound.Inbound.__args__]
-    assert sorted(tags) == list(range(1, 11))
+    assert sorted(tags) == list(range(1, 12))
     assert msgspec.msgpack.encode(Ping(1)) == encode([6, 1])

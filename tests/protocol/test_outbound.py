@@ -42,6 +42,7 @@ MESSAGES: dict[str, tuple[bytes, list[Any]]] = {
     "resumed": (outbound.resumed(7), [10, 7]),
     "store away": (outbound.store(False), [11, 0]),
     "store back": (outbound.store(True), [11, 1]),
+    "changed": (outbound.changed("live"), [13, "live"]),
 }
 
 

@@ -343,3 +343,16 @@ async def test_renew_of_no_session_makes_none(bench: Bench) -> None:
     sid = secrets.token_urlsafe(9)
     assert await bench.run("renew", sid, EPOCH, "8", 3) is None
     assert not await bench.redis.exists(keys.session(sid))
+
+
+# -- create
+
+
+async def test_create_stores_a_session_once(bench: Bench) -> None:
+    sid = secrets.token_urlsafe(9)
+    source = (LUA / "create.lua").read_text()
+    key = keys.session(sid)
+    assert await bench.redis.eval(source, 1, key, 100, "game", "g", "owner", "a") == 1
+    assert await bench.redis.eval(source, 1, key, 200, "game", "h", "owner", "b", "x", "y") == 0
+    assert await bench.redis.hgetall(key) == {b"game": b"g", b"owner": b"a"}
+    assert 0 < await bench.redis.ttl(key) <= 100

@@ -15,6 +15,7 @@ from heartroom.store.store import (
     GONE,
     STORED,
     Away,
+    Changed,
     Commit,
     News,
     Presence,
@@ -55,7 +56,7 @@ class Listener:
     async def __aexit__(self, *_: object) -> None:
         await self._news.aclose()  # type: ignore[attr-defined]
 
-    async def next(self) -> News | Renamed | Presence | None:
+    async def next(self) -> News | Renamed | Presence | Changed | None:
         return await asyncio.wait_for(anext(self._news), 30)
 
 
@@ -441,3 +442,23 @@ async def test_the_time_is_the_store_s(store: Store) -> None:
     opened = await store.open(sid)
     assert opened is not None
     assert 0 <= store.now_ms - opened.now_ms < 60_000
+
+
+async def test_all_nodes_hear_what_has_changed(shared: StoreProcess, connect: Connect) -> None:
+    one, other = connect(shared), connect(shared)
+    async with Listener(one) as here, Listener(other) as there:
+        await one.tell_changed("live")
+        assert await here.next() == Changed("live")
+        assert await there.next() == Changed("live")
+
+
+async def test_a_session_that_is_there_is_not_begun_again(store: Store) -> None:
+    player = pid()
+    sid = await begin(store, player)
+    await append(store, sid, 0)
+    before = await store.open(sid)
+    await begin(store, pid(), sid=sid)
+    after = await store.open(sid)
+    assert before is not None
+    assert after is not None
+    assert (after.record, after.entries) == (before.record, before.entries)

@@ -27,10 +27,16 @@ class Code(StrEnum):
     SEAT_TAKEN = "seat_taken"
     WRONG_MOMENT = "wrong_moment"
     SEALED = "sealed"
+    PRIVATE = "private"
     LOG_FULL = "log_full"
     UNAVAILABLE = "unavailable"
     # over HTTP only
     NOT_OVER = "not_over"
+    BAD_ORIGIN = "bad_origin"
+    NO_DAY = "no_day"
+    NO_GROUP = "no_group"
+    GROUP_FULL = "group_full"
+    BAD_RECOVERY = "bad_recovery"
 
 
 class Close(IntEnum):

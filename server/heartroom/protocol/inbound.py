@@ -95,7 +95,13 @@ class Quick(Struct, array_like=True, tag=10, forbid_unknown_fields=True, frozen=
     game: str
 
 
-Inbound = New | Join | Act | Name | Leave | Ping | Sit | Stand | Start | Quick
+class Watch(Struct, array_like=True, tag=11, forbid_unknown_fields=True, frozen=True):
+    """Be told when something changes (`None`: nothing)."""
+
+    topic: Annotated[str, Meta(max_length=40)] | None
+
+
+Inbound = New | Join | Act | Name | Leave | Ping | Sit | Stand | Start | Quick | Watch
 
 _decoder = msgspec.msgpack.Decoder(Inbound)
 

@@ -10,6 +10,7 @@ import msgspec
 from heartroom.protocol.codes import Code
 
 DIFF, SNAPSHOT, ACK, REJECT, WELCOME, CREATED, TABLE, CLOCK, PONG, ERROR, RESUMED, STORE = range(12)
+CHANGED = 13
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -100,3 +101,8 @@ def resumed(version: int) -> bytes:
 def store(answering: bool) -> bytes:
     """Whether the store answers."""
     return _encode([STORE, int(answering)])
+
+
+def changed(topic: str) -> bytes:
+    """What is watched under `topic` is to be fetched (again)."""
+    return _encode([CHANGED, topic])

@@ -102,6 +102,12 @@ class Renamed(NamedTuple):
     name: str
 
 
+class Changed(NamedTuple):
+    """Something that can be watched is no longer what it was."""
+
+    topic: str
+
+
 class Presence(NamedTuple):
     """A player has come to a table on another node, or left it; or (`seat` −1) that node asks who is here."""
 
@@ -109,6 +115,14 @@ class Presence(NamedTuple):
     node: str
     seat: int
     here: bool
+
+
+_SAID: Final[Mapping[int, type[Changed] | type[Renamed] | type[Presence]]] = {
+    1: Changed,
+    2: Renamed,
+    4: Presence,
+}
+"""What is said to every node, by its length."""
 
 
 def _entry(raw: bytes) -> Entry:
@@ -134,7 +148,8 @@ _FAILURES: Final = (TimeoutError, RedisError, OSError)
 
 
 @contextlib.asynccontextmanager
-async def _or_away() -> AsyncIterator[None]:
+async def or_away() -> AsyncIterator[None]:
+    """Raises `Away` for whatever failure of the store befalls what is done within."""
     try:
         yield
     except _FAILURES as error:
@@ -152,8 +167,8 @@ class Store:
         self.redis: Final = Redis.from_url(
             url, protocol=2, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=None
         )
-        self._sources = {name: (LUA / f"{name}.lua").read_text() for name in ("open", "close", "renew")}
-        self._commits: Final = Line(self.redis, (LUA / "commit.lua").read_text(), timeout_s)
+        self._sources: Final = {file.stem: file.read_text() for file in LUA.glob("*.lua")}
+        self._commits: Final = Line(self.redis, self._sources["commit"], timeout_s)
         self._shas: dict[str, str] = {}
         self._offset_ms: float = time.time() * 1000 - time.monotonic() * 1000
 
@@ -164,6 +179,11 @@ class Store:
 
     def _heard(self, now_ms: int) -> None:
         self._offset_ms = now_ms - time.monotonic() * 1000
+
+    async def run(self, script: str, names: Sequence[str], args: Sequence[Any]) -> Any:
+        """What a script of `lua/` returns for these keys and arguments. Raises `Away`."""
+        async with or_away():
+            return await self._call(script, names, args)
 
     async def _call(self, script: str, names: Sequence[str], args: Sequence[Any]) -> Any:
         sha = self._shas.get(script)
@@ -186,33 +206,30 @@ class Store:
         owner: str,
         settings: Mapping[str, Any],
     ) -> None:
-        """Stores a new session and lists it with its owner. Raises `Away`."""
-        async with _or_away():
+        """Stores a new session (or leaves the one of that name as it is) and lists it with its owner.
+        Raises `Away`."""
+        async with or_away():
             created = await self.time_ms()
-            async with self.redis.pipeline(transaction=True) as pipe:
-                pipe.hset(
-                    keys.session(sid),
-                    mapping={
-                        "game": game,
-                        "rules": rules,
-                        "epoch": secrets.randbelow(2**31 - 1) + 1,
-                        "options": msgspec.msgpack.encode(options),
-                        "deal": msgspec.msgpack.encode(deal),
-                        "owner": owner,
-                        "settings": msgspec.msgpack.encode(settings),
-                        "luck": secrets.token_hex(8),
-                        "created": created,
-                        "nodes": "",
-                    },
-                )
-                pipe.expire(keys.session(sid), self.live_ttl_s)
-                await pipe.execute()
+            fields: dict[str, Any] = {
+                "game": game,
+                "rules": rules,
+                "epoch": secrets.randbelow(2**31 - 1) + 1,
+                "options": msgspec.msgpack.encode(options),
+                "deal": msgspec.msgpack.encode(deal),
+                "owner": owner,
+                "settings": msgspec.msgpack.encode(settings),
+                "luck": secrets.token_hex(8),
+                "created": created,
+                "nodes": "",
+            }
+            flat = [part for field in fields.items() for part in field]
+            await self._call("create", [keys.session(sid)], [self.live_ttl_s, *flat])
             # In another slot, and so apart: a list that misses a session loses no game, only its entry.
             await self.list_playing(owner, sid, game, created)
 
     async def time_ms(self) -> int:
         """The store's time, ms since 1970. Raises `Away`."""
-        async with _or_away():
+        async with or_away():
             seconds, micros = await self.redis.time()
         now_ms = seconds * 1000 + micros // 1000
         self._heard(now_ms)
@@ -221,7 +238,7 @@ class Store:
     async def open(self, sid: str, version: int = 0) -> Opened | None:
         """Opens a session on this node (it hears of all later commits as `News`) and reads its log after
         `version`. `None` if there is no such session. Raises `Away`."""
-        async with _or_away():
+        async with or_away():
             answer = await self._call(
                 "open", [keys.session(sid), keys.log(sid)], [self.node, version, self.live_ttl_s]
             )
@@ -234,13 +251,13 @@ class Store:
 
     async def close(self, sid: str) -> None:
         """This node need not hear of `sid` any more. Raises `Away`."""
-        async with _or_away():
+        async with or_away():
             await self._call("close", [keys.session(sid)], [self.node])
 
     async def renew(self, sid: str, epoch: int, version: int) -> None:
         """Ends `epoch` of a session that is known to have had `version` entries and has fewer.
         Raises `Away`."""
-        async with _or_away():
+        async with or_away():
             fresh = secrets.randbelow(2**31 - 1) + 1
             await self._call("renew", [keys.session(sid), keys.log(sid)], [epoch, fresh, version])
 
@@ -262,10 +279,10 @@ class Store:
         self._heard(now_ms)
         return now_ms, results
 
-    async def news(self) -> AsyncIterator[News | Renamed | Presence | None]:
+    async def news(self) -> AsyncIterator[News | Renamed | Presence | Changed | None]:
         """What the other nodes do, for ever; first a `None` when listening has begun. Raises `Away` when the
         connection is lost: what was missed must then be read from the logs."""
-        async with _or_away():
+        async with or_away():
             pubsub: PubSub = self.redis.pubsub(ignore_subscribe_messages=False)
             async with contextlib.aclosing(pubsub):
                 await pubsub.subscribe(keys.node(self.node), keys.EVERYBODY)
@@ -280,7 +297,7 @@ class Store:
                             yield None
                     elif message["channel"] == keys.EVERYBODY.encode():
                         said = msgspec.msgpack.decode(message["data"])
-                        yield Renamed(*said) if len(said) == 2 else Presence(*said)
+                        yield _SAID[len(said)](*said)
                     else:
                         sid, epoch, version, entry = message["data"].split(b" ", 3)
                         yield News(sid.decode(), int(epoch), int(version), _entry(entry))
@@ -290,7 +307,7 @@ class Store:
     async def player(self, pid: str) -> tuple[str, list[tuple[str, str]]]:
         """The name of `pid` (`""` if none) and its sessions that are not over as (session, game), the
         latest first. Raises `Away`."""
-        async with _or_away(), self.redis.pipeline(transaction=False) as pipe:
+        async with or_away(), self.redis.pipeline(transaction=False) as pipe:
             pipe.hget(keys.player(pid), "name")
             pipe.zrevrange(keys.playing(pid), 0, 19)
             name, listed = await pipe.execute()
@@ -299,20 +316,26 @@ class Store:
 
     async def names(self, pids: Sequence[str]) -> list[str]:
         """The name of each of `pids`. Raises `Away`."""
-        async with _or_away(), self.redis.pipeline(transaction=False) as pipe:
+        async with or_away(), self.redis.pipeline(transaction=False) as pipe:
             for pid in pids:
                 pipe.hget(keys.player(pid), "name")
             return [(name or b"").decode() for name in await pipe.execute()]
 
     async def rename(self, pid: str, name: str) -> None:
-        """Names a player and tells all nodes. Raises `Away`."""
-        async with _or_away():
+        """Names a player and tells all nodes. What else bears the name is *due*. Raises `Away`."""
+        async with or_away():
+            await self.redis.sadd(keys.DUE, f"name {pid}")
             await self.redis.hset(keys.player(pid), "name", name)
             await self.redis.publish(keys.EVERYBODY, msgspec.msgpack.encode((pid, name)))
 
+    async def tell_changed(self, topic: str) -> None:
+        """Tells all nodes, this one too, that `topic` has changed. Raises `Away`."""
+        async with or_away():
+            await self.redis.publish(keys.EVERYBODY, msgspec.msgpack.encode((topic,)))
+
     async def list_playing(self, pid: str, sid: str, game: str, created_ms: int) -> None:
         """Adds a session to those of a player that are not over. Raises `Away`."""
-        async with _or_away(), self.redis.pipeline(transaction=False) as pipe:
+        async with or_away(), self.redis.pipeline(transaction=False) as pipe:
             pipe.zadd(keys.playing(pid), {f"{sid} {game}": created_ms})
             pipe.zremrangebyrank(keys.playing(pid), 0, -51)
             pipe.expire(keys.playing(pid), self.live_ttl_s)
@@ -320,13 +343,13 @@ class Store:
 
     async def waiting(self, game: str) -> list[str]:
         """Public tables of `game` that wait for players, the oldest first. Raises `Away`."""
-        async with _or_away():
+        async with or_away():
             listed: Any = await self.redis.zrange(keys.waiting(game), 0, 19)
         return [sid.decode() for sid in listed]
 
     async def list_waiting(self, sid: str, game: str, created_ms: int | None) -> None:
         """Adds a table to those that wait, or takes it off (`None`). Raises `Away`."""
-        async with _or_away():
+        async with or_away():
             if created_ms is None:
                 await self.redis.zrem(keys.waiting(game), sid)
             else:
@@ -334,12 +357,12 @@ class Store:
 
     async def tell_presence(self, sid: str, seat: int, here: bool) -> None:
         """Tells the other nodes who has come or gone here (`seat` −1: asks who is there). Raises `Away`."""
-        async with _or_away():
+        async with or_away():
             await self.redis.publish(keys.EVERYBODY, msgspec.msgpack.encode((sid, self.node, seat, here)))
 
     async def unlist(self, sid: str, game: str, pids: Sequence[str]) -> None:
         """Takes a session that is over from its players' lists; may be done again. Raises `Away`."""
-        async with _or_away():
+        async with or_away():
             for pid in dict.fromkeys(pids):
                 await self.redis.zrem(keys.playing(pid), f"{sid} {game}")
 
