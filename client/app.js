@@ -60,11 +60,11 @@ export class App {
   }
 
   /**
-   * Begins a session and goes to it; says so where that is refused.
+   * Begins a session and goes to it.
    * @param {string} game
    * @param {Record<string, unknown>} options
    * @param {{ replace?: boolean }} [how]
-   * @returns {Promise<string | null>} the code of a refusal
+   * @returns {Promise<string | null>} the text of a refusal
    */
   async begin(game, options, how) {
     if (this.beginning) return null;
@@ -76,12 +76,21 @@ export class App {
       return null;
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      this.notices.toast(this.codeText(error.message), error.message);
-      return error.message;
+      return this.codeText(error.message);
     } finally {
       this.beginning = false;
       delete document.documentElement.dataset.beginning;
     }
+  }
+
+  /**
+   * The same, and says so where it is refused.
+   * @param {string} game
+   * @param {Record<string, unknown>} [options]
+   */
+  async beginOrTell(game, options = {}) {
+    const refused = await this.begin(game, options);
+    if (refused) this.notices.toast(refused, 'refused');
   }
 
   /**
@@ -97,8 +106,8 @@ export class App {
       closeLabel: t('close'),
       body: [h('p', null, t('new.more'))],
       choices: [
-        { role: 'new-random', kind: 'main', label: t('new.random'), run: () => void this.begin(game.name, {}) },
-        { role: 'new-same', label: t('new.same'), run: () => void this.begin(game.name, { code }) },
+        { role: 'new-random', kind: 'main', label: t('new.random'), run: () => void this.beginOrTell(game.name) },
+        { role: 'new-same', label: t('new.same'), run: () => void this.beginOrTell(game.name, { code }) },
         { role: 'new-cancel', label: t('new.cancel') },
       ],
     });

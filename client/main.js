@@ -14,7 +14,7 @@ import { missing } from './pages/message.js';
 import { play } from './pages/play.js';
 import { example, replay } from './pages/replay.js';
 import { rules } from './pages/rules.js';
-import { Router } from './router.js';
+import { Router, pageTitle } from './router.js';
 import { Settings, pendingKeeper } from './storage.js';
 import { artwork } from './ui/card.js';
 import { h } from './ui/dom.js';
@@ -43,7 +43,7 @@ const router = new Router(
   ],
   () => missing(app),
   (title, first) => {
-    document.title = title ? `${title} – heartroom` : 'heartroom';
+    document.title = pageTitle(title);
     if (!first) toContent();
   },
 );

@@ -65,6 +65,11 @@ export class Router {
   }
 }
 
+/** @param {string} title of a page, '' for the front page */
+export function pageTitle(title) {
+  return title ? `${title} – heartroom` : 'heartroom';
+}
+
 /** @param {string} part */
 function decoded(part) {
   try {

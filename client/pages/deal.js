@@ -13,7 +13,7 @@ export function deal(app, code) {
   app.root.replaceChildren(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, t('play.waiting'))));
   let here = true;
   void app.begin(game.name, { code }, { replace: true }).then((refused) => {
-    if (refused && here) message(app, app.codeText(refused));
+    if (refused && here) message(app, refused);
   });
   return { title: t(game.title), destroy: () => void (here = false) };
 }

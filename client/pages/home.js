@@ -69,7 +69,7 @@ function gameSection(app, game, begun) {
       { class: 'hero-text' },
       h('h1', null, t(game.title)),
       h('p', { class: 'tagline' }, t(game.tagline)),
-      h('div', { class: 'hero-play' }, h('button', { type: 'button', class: 'button main large', 'data-role': 'play', onclick: () => void app.begin(game.name, {}) }, t('home.play')), begun),
+      h('div', { class: 'hero-play' }, h('button', { type: 'button', class: 'button main large', 'data-role': 'play', onclick: () => void app.beginOrTell(game.name) }, t('home.play')), begun),
       codeForm(app, game),
       h(
         'nav',
@@ -91,8 +91,7 @@ function codeForm(app, game) {
     const code = input.value.trim();
     error.textContent = '';
     if (!code) return input.focus();
-    const refused = await app.begin(game.name, { code });
-    if (refused) error.textContent = app.codeText(refused);
+    error.textContent = (await app.begin(game.name, { code })) ?? '';
   };
   return h(
     'form',

@@ -1,6 +1,7 @@
 // Owns: pages that only say something: not found, gone, wrong.
 
 import { emblem } from '../ui/card.js';
+import { pageTitle } from '../router.js';
 import { h } from '../ui/dom.js';
 
 /**
@@ -13,6 +14,7 @@ export function message(app, text) {
   app.root.replaceChildren(
     h('main', { class: 'message', id: 'main', tabindex: -1 }, emblem('hearts', 'message-heart'), h('h1', null, text), h('a', { class: 'button main', href: '/', 'data-role': 'home' }, t('nav.home'))),
   );
+  document.title = pageTitle(text);
   return { title: text };
 }
 

@@ -126,7 +126,7 @@ class Seated {
   #newGame() {
     const table = this.#app.wire.table;
     if (table && this.#table.underWay()) this.#app.askNewGame(this.#game, this.#game.code(table.view));
-    else void this.#app.begin(this.#game.name, {});
+    else void this.#app.beginOrTell(this.#game.name);
   }
 
   #elapsedMs() {

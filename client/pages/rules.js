@@ -25,7 +25,7 @@ export function rules(app, name) {
         h(
           'div',
           { class: 'choices' },
-          h('button', { type: 'button', class: 'button main', 'data-role': 'play', onclick: () => void app.begin(game.name, {}) }, t('home.play')),
+          h('button', { type: 'button', class: 'button main', 'data-role': 'play', onclick: () => void app.beginOrTell(game.name) }, t('home.play')),
           game.example && h('a', { class: 'button plain', href: `/examples/${game.name}`, 'data-role': 'example' }, t('nav.example')),
         ),
       ),

@@ -18,7 +18,7 @@ export class Frame {
   /** Where the game draws. @type {HTMLElement} */
   board = h('main', { class: 'board', id: 'main', tabindex: -1 });
   #info = h('dl', { class: 'info' });
-  #tools = h('div', { class: 'tools', role: 'group' });
+  #tools = h('section', { class: 'tools' });
   /** @type {Map<string, HTMLElement>} */
   #values = new Map();
   /** @type {HTMLElement} */
@@ -101,6 +101,6 @@ export class Frame {
   /** A line over the board, e.g. who is being watched. @param {...(Node | string)} content empty: none */
   setRibbon(...content) {
     this.element.querySelector('.ribbon')?.remove();
-    if (content.length) this.element.append(h('p', { class: 'ribbon', 'data-role': 'ribbon' }, content));
+    if (content.length) this.element.append(h('p', { class: 'ribbon', role: 'status', 'data-role': 'ribbon' }, content));
   }
 }
