@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from heartroom.sessions.house import House
+from heartroom.sessions.room import Limits
 from heartroom.store.store import Store
 from tests.support.stores import BINARIES, StoreProcess
 
@@ -51,3 +54,27 @@ async def connect() -> AsyncIterator[Connect]:
 def store(shared: StoreProcess, connect: Connect) -> Store:
     """A node on the shared store."""
     return connect(shared)
+
+
+Open = Callable[..., House]
+"""Opens a node's house: on a store, with the arguments of `Limits`."""
+
+
+@pytest_asyncio.fixture
+async def opens(connect: Connect) -> AsyncIterator[Open]:
+    """Opens houses, each on a node of its own, and closes them after the test."""
+    async with contextlib.AsyncExitStack() as stack:
+
+        def make(process: StoreProcess, timeout_s: float = 20.0, **limits: Any) -> House:
+            house = House(connect(process, timeout_s), Limits(**limits))
+            house.start()
+            stack.push_async_callback(house.aclose)
+            return house
+
+        yield make
+
+
+@pytest_asyncio.fixture
+async def house(shared: StoreProcess, opens: Open) -> House:
+    """An open house on the shared store."""
+    return opens(shared)

@@ -315,6 +315,19 @@ class Room:
 
         await self._await(make)
 
+    async def set_private(self, pid: str, private: bool) -> None:
+        """Keeps out (or lets in) those who only watch; returns when that is stored. Raises `Refused`
+        (`not_seated` for anybody but the host)."""
+
+        def make() -> Deed:
+            if self.table.host != pid:
+                raise Refused(Code.NOT_SEATED.value)
+            if self.table.private == private:
+                raise _Already
+            return Deed(HOUSE, 0, ("private", int(private)))
+
+        await self._await(make)
+
     async def _await(self, make: Callable[[], Deed]) -> None:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         pending = _Pending(make, None, HOUSE, 0)
@@ -377,10 +390,8 @@ class Room:
             viewer.caught_up(self._snapshot(viewer), self._table())
 
     def settled(self) -> None:
-        """The room knows all that is stored: goes on with what waits."""
-        self._busy = False
-        self._advance()
-        self._look()
+        """The log was read: goes on with what waits, unless more was heard of while it was read."""
+        self._go_on()
 
     def close(self, code: Code) -> None:
         """There is no such session any more: answers all that waits with `code`."""
@@ -388,6 +399,7 @@ class Room:
             pending.refuse(code.value)
         self._queue.clear()
         self._pending.clear()
+        self._busy = False
         self.tell_all(outbound.error(code))
         self.closed()
 
@@ -454,6 +466,13 @@ class Room:
                 if viewer.seat is not None:
                     self._came(viewer.seat)
         self.viewers = {kind: watching for kind, watching in self.viewers.items() if watching}
+
+    def _show_out(self) -> None:
+        """Those who only watch may do so no longer."""
+        for viewer in [viewer for watching in self.viewers.values() for viewer in watching]:
+            if viewer.seat is None:
+                viewer.tell(outbound.error(Code.PRIVATE))
+                self.detach(viewer)
 
     # -- who is here (multi-seat games)
 
@@ -617,13 +636,7 @@ class Room:
             if pending.seat == HOUSE:  # a player's action was recognised by its ref
                 self._queue.popleft()
                 pending.accept(self.version)
-            self._busy = False
-            if self._behind:
-                self._behind = False
-                self.look_again()
-            else:
-                self._advance()
-            self._look()
+            self._go_on()
         elif result == GONE:
             self._busy = False
             self._house.gone(self)
@@ -631,6 +644,15 @@ class Room:
             assert result in (CONFLICT, None)
             self._behind = False
             self._house.catch_up(self)
+
+    def _go_on(self) -> None:
+        self._busy = False
+        if self._behind:
+            self._behind = False
+            self.look_again()
+        else:
+            self._advance()
+        self._look()
 
     def _take(self, entry: Entry) -> None:
         """Takes an entry that is in the log: the rules were asked before it got there."""
@@ -645,7 +667,7 @@ class Room:
         self.log.append((at_ms, deed))
         if deed.ref:
             self._seen[deed.seat, deed.ref] = self.version
-        began = self.started_ms is None and (deed.seat != HOUSE or table.started)
+        began = self.started_ms is None and (deed.seat != HOUSE or deed.action[0] == "start")
         if began:
             self.started_ms = at_ms
         if over:
@@ -693,6 +715,8 @@ class Room:
         if self._loading:
             return
         self._rearrange()
+        if table.closed:
+            self._show_out()
         if self.nameless:
             self._house.name_players(self)
         self._house.tidy(self)
@@ -714,14 +738,18 @@ class Room:
     def _table(self) -> bytes:
         watching = sum(viewer.seat is None for viewers in self.viewers.values() for viewer in viewers)
         if self._driver is None:
-            return outbound.table(self.names, watching)
+            return outbound.table(self.names, watching, settings=[0, False, None, self.table.private])
         chairs = [self._chair(seat) for seat in range(self.game.seats)]
         settings = self.settings
         starts_in_ms = None
         if not self.table.started and settings.starts_ms is not None:
             starts_in_ms = max(0, settings.starts_ms - self._house.now_ms)
         return outbound.table(
-            self.names, watching, chairs, self.table.started, [settings.pace_s, settings.public, starts_in_ms]
+            self.names,
+            watching,
+            chairs,
+            self.table.started,
+            [settings.pace_s, settings.public, starts_in_ms, self.table.private],
         )
 
     def _chair(self, seat: int) -> int:
