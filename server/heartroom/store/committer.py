@@ -1,7 +1,8 @@
 """The committer: gathers what all sessions of a node have to store and stores it together.
 
-While one batch is on its way the next one gathers, so that under load the round trips are few and full and
-a lonely commit waits for nobody.
+While one batch is on its way the next one gathers, so that under load the round trips are few and full. What
+one batch has stored moves many to act again, all at about the same time: the next one waits for as many as
+came last time, for a moment. A lonely commit waits for nobody.
 """
 
 from __future__ import annotations
@@ -24,18 +25,26 @@ Done = Callable[[int | None, int], None]
 class Committer:
     """One a node. Not thread-safe: belongs to one event loop."""
 
+    GATHER_S: Final = 0.001
+    """How long a batch waits at most for as many commits as the last one had."""
+
     def __init__(self, store: Store, *, largest: int = 500) -> None:
         """`largest`: how many commits go in one script call; a longer one would hold up the store."""
         self._store: Final = store
         self._largest: Final = largest
         self._waiting: list[tuple[Commit, Done]] = []
         self._worker: asyncio.Task[None] | None = None
+        self._last = 0
+        """Commits in the last batch."""
+        self._enough: asyncio.Future[None] | None = None
 
     def submit(self, commit: Commit, done: Done) -> None:
         """Stores `commit` soon and calls `done` once. At most one commit of a session may be under way."""
         self._waiting.append((commit, done))
         if self._worker is None:
             self._worker = asyncio.get_running_loop().create_task(self._work())
+        elif self._enough is not None and len(self._waiting) >= self._last:
+            self._gathered()
 
     async def drain(self) -> None:
         """Returns when nothing is under way."""
@@ -45,7 +54,10 @@ class Committer:
     async def _work(self) -> None:
         try:
             while self._waiting:
+                if len(self._waiting) < self._last:
+                    await self._gather()
                 batch, self._waiting = self._waiting[: self._largest], self._waiting[self._largest :]
+                self._last = len(batch)
                 results: Sequence[int | None]
                 try:
                     now_ms, results = await self._store.commit([commit for commit, _ in batch])
@@ -60,3 +72,17 @@ class Committer:
                         _log.exception("commit callback failed")
         finally:
             self._worker = None
+
+    async def _gather(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._enough = loop.create_future()
+        timer = loop.call_later(self.GATHER_S, self._gathered)
+        try:
+            await self._enough
+        finally:
+            timer.cancel()
+
+    def _gathered(self) -> None:
+        if self._enough is not None and not self._enough.done():
+            self._enough.set_result(None)
+        self._enough = None
