@@ -4,6 +4,7 @@
 VENV   := .venv
 BIN    := $(VENV)/bin
 STATIC := server/heartroom/web/static
+WORKERS ?= 2
 CODE   := server tests bench scripts tools
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -32,7 +33,7 @@ test: lint types unit ## set up what is missing, then all checks and all tests
 
 unit: $(TEST_READY) $(CLIENT_READY) ## the tests alone (ARGS='tests/games -k undo')
 	@python -m tools.chromium
-	@exec pytest $(ARGS)
+	@exec pytest -n $(WORKERS) $(ARGS)
 
 lint: $(TEST_READY) $(NPM_READY) ## style, formatting and import rules of the server; types of the client
 	ruff check $(wildcard $(CODE))
@@ -51,6 +52,9 @@ client: $(CLIENT_READY) ## build the client
 
 bench: $(TEST_READY) $(CLIENT_READY) ## measure the server under load (ARGS='…'), see bench/README.md
 	@exec python -m bench $(ARGS)
+
+bench-%: $(TEST_READY) $(CLIENT_READY) ## one workload of it, as in bench-watch4
+	@exec python -m bench $* $(ARGS)
 
 lock: $(VENV_READY) ## pin the newest versions of all requirements
 	pip install --quiet uv
