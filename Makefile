@@ -53,8 +53,8 @@ client: $(CLIENT_READY) ## build the client
 bench: $(TEST_READY) $(CLIENT_READY) ## measure the server under load (ARGS='…'), see bench/README.md
 	@exec python -m bench $(ARGS)
 
-bench-%: $(TEST_READY) $(CLIENT_READY) ## one workload of it, as in bench-watch4
-	@exec python -m bench $* $(ARGS)
+bench-%: $(TEST_READY) $(CLIENT_READY) ## one part of it: bench-engine, bench-watch4, bench-idle
+	@exec python -m bench --only $* $(ARGS)
 
 lock: $(VENV_READY) ## pin the newest versions of all requirements
 	pip install --quiet uv
