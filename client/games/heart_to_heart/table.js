@@ -468,14 +468,15 @@ export class Table {
   #showStuck() {
     const { i18n, newGame } = this.#host;
     const { t } = i18n;
+    const { canUndo } = this.#ahead();
     this.#stuckDialog = showDialog({
       role: 'stuck',
       title: t('hh.stuck'),
       closeLabel: t('close'),
-      body: [h('p', null, t('hh.stuckMore'))],
+      body: [h('p', null, t(canUndo ? 'hh.stuckMore' : 'hh.stuckDeal'))],
       choices: [
-        { role: 'stuck-undo', kind: 'main', label: t('tool.undo'), run: () => this.#takeBack() },
-        { role: 'stuck-new', label: t('tool.new'), run: newGame },
+        ...(canUndo ? [{ role: 'stuck-undo', kind: /** @type {const} */ ('main'), label: t('tool.undo'), run: () => void this.#takeBack() }] : []),
+        { role: 'stuck-new', kind: canUndo ? 'plain' : 'main', label: t('tool.new'), run: newGame },
       ],
     });
   }

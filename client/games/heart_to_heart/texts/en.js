@@ -20,6 +20,7 @@ export default {
     'hh.watchReplay': 'Watch replay',
     'hh.stuck': 'No more moves',
     'hh.stuckMore': 'No free card has a partner left: not in the heart, not in the stock, not in the discard. Take a move back, or deal anew.',
+    'hh.stuckDeal': 'This deal has no pair to begin with: the tip has no equal in the stock or on the discard. One deal in ten is like that.',
     'hh.setting.help': 'Placement help',
     'hh.setting.helpHint': 'Rings free cards that have a partner; darkens cards that do not fit the selected one.',
     'hh.setting.errors': 'Move errors',

@@ -20,6 +20,7 @@ export default {
     'hh.watchReplay': 'Se partiet om igjen',
     'hh.stuck': 'Ingen flere mulige trekk',
     'hh.stuckMore': 'Ingen frie kort har en partner igjen, verken i hjertet, i trekkbunken eller i avleggsbunken. Angre et trekk, eller del ut på nytt.',
+    'hh.stuckDeal': 'Denne given har ikke noe par å begynne med: Spissen har ingen like i trekkbunken eller på avleggsbunken. Omtrent hver tiende giv er slik.',
     'hh.setting.help': 'Plasseringshjelp',
     'hh.setting.helpHint': 'Ring rundt frie kort som har en partner; kort som ikke passer til det valgte, blir mørkere.',
     'hh.setting.errors': 'Trekkfeil',
