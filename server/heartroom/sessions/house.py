@@ -22,8 +22,9 @@ from heartroom.protocol.codes import Code
 from heartroom.sessions.driver import Settings
 from heartroom.sessions.room import Limits, Room
 from heartroom.sessions.thinker import Thinkers
+from heartroom.sessions.topics import Topics
 from heartroom.store.committer import Committer
-from heartroom.store.store import Away, Commit, News, Opened, Presence, Renamed, Store
+from heartroom.store.store import Away, Changed, Commit, News, Opened, Presence, Renamed, Store
 
 _log = structlog.get_logger(__name__)
 
@@ -53,6 +54,12 @@ class House:
         """Each is asked whether a player may see a room; raises `Refused` if not."""
         self.when_over: Final[list[Callable[[Room], Awaitable[None]]]] = []
         """Each is called for a room whose game is over, again after a crash: what it does must bear that."""
+        self.dealers: Final[list[Callable[[str, Game, Mapping[str, Any]], Awaitable[Setup | None]]]] = []
+        """Each is asked, before the game is, for the setup that a player's options mean; `None` from one that
+        does not know them, `Refused` from one that does."""
+        self.when_renamed: Final[list[Callable[[str], Awaitable[None]]]] = []
+        """Each is called for a player who has another name, maybe more than once."""
+        self.topics: Final = Topics()
         self._thinkers: Final = Thinkers(thinkers)
         self._committer: Final = Committer(store)
         self._opening: dict[str, asyncio.Task[Room]] = {}
@@ -75,6 +82,7 @@ class House:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for room in self.rooms.values():
             room.closed()
+        self.topics.aclose()
         await self._thinkers.aclose()
         for sid in list(self.rooms):
             with contextlib.suppress(Away):
@@ -99,7 +107,7 @@ class House:
         Raises `Refused` (`unknown_game`, `bad_options` or a code of the game) and `Away`.
         """
         game = self._game(game_name)
-        setup = game.deal(game.parse_options(raw_options), secrets.token_bytes(32))
+        setup = await self._deal(pid, game, raw_options)
         settings: dict[str, Any] = {}
         if game.seats > 1:
             if level and level not in game.levels:
@@ -111,19 +119,35 @@ class House:
             await (await self.open(sid)).take_seat(pid)
         return sid
 
-    async def found(self, pid: str, game: Game, setup: Setup, settings: Mapping[str, Any]) -> str:
-        """Stores a new session of `setup` that belongs to the player `pid`; returns its id. `settings` are
-        fields of `driver.Settings`. Raises `Away`."""
-        sid = secrets.token_urlsafe(9)
+    async def _deal(self, pid: str, game: Game, raw_options: Mapping[str, Any]) -> Setup:
+        for dealer in self.dealers:
+            setup = await dealer(pid, game, raw_options)
+            if setup is not None:
+                return setup
+        return game.deal(game.parse_options(raw_options), secrets.token_bytes(32))
+
+    async def found(
+        self, pid: str, game: Game, setup: Setup, settings: Mapping[str, Any], sid: str | None = None
+    ) -> str:
+        """Stores a new session of `setup` that belongs to the player `pid`; returns its id. That may be given
+        (from `fresh_sid`): a session that has it is left as it is. `settings` are fields of
+        `driver.Settings`. Raises `Away`."""
+        sid = sid or self.fresh_sid()
         await self.store.create(sid, game.name, game.rules_version, setup.options, setup.deal, pid, settings)
         return sid
+
+    def fresh_sid(self) -> str:
+        """An id for a session, 72 random bits."""
+        return secrets.token_urlsafe(9)
 
     async def enter(self, sid: str, pid: str) -> Room:
         """The room of a session, for a player who wants to look. Unseals the player's own ranked deal.
 
-        Raises `Refused` (`no_session`, or what a guard says) and `Away`.
+        Raises `Refused` (`no_session`, `private`, or what a guard says) and `Away`.
         """
         room = await self.open(sid)
+        if room.table.closed and not room.is_over and room.table.seat_of(pid) is None:
+            raise Refused(Code.PRIVATE.value)
         for guard in self.guards:
             await guard(room, pid)
         if not room.table.started and room.settings.ranked:
@@ -182,6 +206,8 @@ class House:
         except ValueError:
             raise Refused(Code.BAD_NAME.value) from None
         await self.store.rename(pid, name)
+        for follow in self.when_renamed:
+            await follow(pid)
         return name
 
     # -- what rooms ask for (see `room.Caretaker`)
@@ -271,6 +297,9 @@ class House:
                         pause = self.RETRY_S[0]
                         for room in list(self.rooms.values()):
                             room.look_again()
+                        self.topics.all_changed()
+                    elif isinstance(news, Changed):
+                        self.topics.changed(news.topic)
                     elif isinstance(news, News):
                         if (room_here := self.rooms.get(news.sid)) is not None:
                             room_here.hear(news.epoch, news.version, news.entry)

@@ -1,8 +1,8 @@
 """Who sits at a table: a pure fold over the deeds of the house, as a game's state is over the players'.
 
 A log holds both. A deed whose seat is `HOUSE` is about the seats (`sit`, `stand`, `start`, `away`, `back`)
-and leaves the game as it is; all others are the game's. So every node, every replay and every restart agrees
-on who sits where from the log alone.
+or who may look on (`private`), and leaves the game as it is; all others are the game's. So every node, every
+replay and every restart agrees on who sits where from the log alone.
 
 Knows no game, no clock, no connection: whether a player is *here* is for `presence`, not for the log.
 """
@@ -33,6 +33,18 @@ class Table(NamedTuple):
 
     chairs: tuple[Chair, ...]
     started: bool
+    private: bool = False
+    """Whether only those who sit here may look on while the game goes on."""
+
+    @property
+    def host(self) -> str:
+        """Who may say whether the game is private: the first player who has not left; `""` if all have."""
+        return next((chair.pid for chair in self.chairs if chair.pid and not chair.left), "")
+
+    @property
+    def closed(self) -> bool:
+        """Whether somebody without a seat is to be kept out (to take one, one must come in)."""
+        return self.private and self.started
 
     @property
     def players(self) -> tuple[str, ...]:
@@ -58,6 +70,8 @@ class Table(NamedTuple):
             return self._start()
         if verb == "sit":
             return self._sit(*action[1:])
+        if verb == "private":
+            return self._replace(private=bool(action[1]))
         seat: int = action[1]
         chair = self.chairs[seat]
         if verb == "stand":

@@ -37,5 +37,5 @@ EVERYBODY = "hr:all"
 """Channel: what every node is to hear (names that changed, players who come and go)."""
 
 DUE = "hr:due"
-"""Set: what was begun in one slot and is to be done in others: `"name <player>"`, `"forget <player>"`. Whoever
-does it takes it off; what a node that died has left is done by another."""
+"""Set: what was begun in one slot and is to be done in others: `"name <player>"`, `"forget <player>"`.
+Whoever does it takes it off; what a node that died has left is done by another."""
