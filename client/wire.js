@@ -10,7 +10,7 @@ import { Emitter } from './emitter.js';
 /**
  * @typedef {object} Pending an action that has had neither ack nor reject
  * @property {number} id
- * @property {number} base
+ * @property {number} base the version it is meant on, or the negated id of the action under way that makes it
  * @property {number} epoch
  * @property {Action} action
  * @property {boolean} sent on the present connection
@@ -155,7 +155,7 @@ export class Wire extends Emitter {
     const table = this.table;
     if (!table) return;
     const last = this.pending.filter((p) => !p.doomed).at(-1);
-    const base = Math.max(table.version, last ? last.base + 1 : 0);
+    const base = last ? -last.id : table.version;
     const id = this.#nextId++;
     this.#setPending([...this.pending, { id, base, epoch: table.epoch, action, sent: false, doomed: false }]);
     this.#flush();

@@ -63,16 +63,16 @@ test('a diff that does not fit the view asks for a snapshot', () => {
   assert.equal(patched([1, 2], [2, 0]), null);
 });
 
-test('the bases of a burst count up', () => {
+test('each action of a burst is built on the one before', () => {
   const { wire, sent } = joined(5);
   for (let k = 0; k < 3; k++) wire.act(draw);
-  assert.deepEqual(sent(), [act(0, 5), act(1, 6), act(2, 7)]);
-  wire.receive(diff(6));
+  assert.deepEqual(sent(), [act(0, 5), act(1, -FIRST_ID), act(2, -FIRST_ID - 1)]);
+  for (let k = 0; k < 3; k++) {
+    wire.receive(diff(6 + k));
+    wire.receive([2, FIRST_ID + k, 6 + k]);
+  }
   wire.act(draw);
-  assert.deepEqual(sent().at(-1), act(3, 8), 'between a diff and its ack too');
-  wire.receive([2, FIRST_ID, 6]);
-  wire.act(draw);
-  assert.deepEqual(sent().at(-1), act(4, 9));
+  assert.deepEqual(sent().at(-1), act(3, 8), 'and on what is seen when nothing is under way');
 });
 
 test('actions outlive the connection, with their ids and bases, in order', () => {
@@ -84,7 +84,7 @@ test('actions outlive the connection, with their ids and bases, in order', () =>
   assert.deepEqual(sent(), [join(EPOCH, 5)]);
   wire.receive([10, 6]);
   wire.receive(diff(6));
-  assert.deepEqual(sent().slice(1), [act(0, 5), act(1, 6)]);
+  assert.deepEqual(sent().slice(1), [act(0, 5), act(1, -FIRST_ID)]);
   wire.receive([2, FIRST_ID, 6]);
   wire.receive(diff(7));
   wire.receive([2, FIRST_ID + 1, 7]);

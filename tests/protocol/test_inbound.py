@@ -71,7 +71,7 @@ BAD: list[Any] = [
     # numbers out of range, and what is no number
     [3, 0, None, []], [3, -1, None, []], [3, MOST + 1, None, []], [3, 2**64 - 1, None, []],
     [3, 1.0, None, []],
-    [3, True, None, []], [3, "1", None, []], [3, None, None, []], [3, 1, -1, []], [3, 1, MOST + 1, []],
+    [3, True, None, []], [3, "1", None, []], [3, None, None, []], [3, 1, -(2**53), []], [3, 1, MOST + 1, []],
     [3, 1, 1.5, []], [3, 1, False, []], [2, "s", -1, 0], [2, "s", 0, True], [2, "s", 0.0, 0],
     [6, None], [6, 1.0],
     [6, True], [8, True], [7, 1, -1], [7, 1, True], [7, 1, 1.0],

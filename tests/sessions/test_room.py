@@ -97,6 +97,20 @@ async def test_after_one_of_a_burst_is_refused_the_rest_is_stale(house: House) -
     assert guest.table.version == 1
 
 
+async def test_a_burst_built_on_an_action_that_is_refused_is_refused_though_the_version_would_fit(
+    house: House,
+) -> None:
+    guest = await player_of_a_new_game(house)
+    elsewhere = await Guest.join(house, guest.room.sid, guest.room.players[0])
+    assert await elsewhere.act("draw", base=0) == 1
+    late = guest.send("draw", base=0)
+    built_on_it = guest.send("draw", base=-late)
+    assert [await guest.answer(ref) for ref in (late, built_on_it)] == ["stale", "stale"]
+    first = guest.send("draw", base=1)
+    second = guest.send("draw", base=-first)
+    assert [await guest.answer(ref) for ref in (first, second)] == [2, 3]
+
+
 async def test_ten_taps_on_one_pair_make_one_pair(house: House) -> None:
     guest = await player_of_a_new_game(house)
     before = WINNING.index(("pair", 25, 0)) if ("pair", 25, 0) in WINNING else 9

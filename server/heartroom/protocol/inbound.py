@@ -13,6 +13,7 @@ LARGEST = 4096
 """Bytes of the largest frame that is read."""
 
 Ref = Annotated[int, Meta(ge=1, le=2**53 - 1)]
+Base = Annotated[int, Meta(ge=-(2**53) + 1, le=2**53 - 1)]
 Number = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 
 
@@ -48,7 +49,9 @@ class Act(Struct, array_like=True, tag=3, forbid_unknown_fields=True, frozen=Tru
     """Take an action in the joined session."""
 
     ref: Ref
-    base: Number | None
+    base: Base | None
+    """The version the action is meant on; or, negated, the ref of an action of the same player that is to
+    make that version; `None`: any."""
     action: list[Any]
 
 

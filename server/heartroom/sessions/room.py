@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, Protocol
@@ -184,6 +185,11 @@ class Room:
         return sat - set(self.players)
 
     @property
+    def log(self) -> list[tuple[int, Deed]]:
+        """All that was done, each with its time in ms since 1970."""
+        return list(zip(self._times_ms, map(unpack, self._bodies), strict=True))
+
+    @property
     def nameless(self) -> list[str]:
         """The players whose names are not known here."""
         return [pid for pid in self.players if pid not in self._names]
@@ -284,7 +290,7 @@ class Room:
         if seat is None:
             viewer.tell(outbound.reject(ref, Code.NOT_SEATED.value))
             return
-        if (version := self._seen.get((seat, ref))) is not None:
+        if (version := self._seen[seat].get(ref)) is not None:
             viewer.tell(outbound.ack(ref, version))
             return
         if (sent_before := self._pending.get((seat, ref))) is not None:
@@ -421,9 +427,12 @@ class Room:
         self.version = 0
         self.started_ms: int | None = None
         self.ended_ms: int | None = None
-        self.log: list[tuple[int, Deed]] = []
-        """All that was done, each with its time in ms since 1970."""
-        self._seen: dict[tuple[int, int], int] = {}
+        # Numbers and bytes, and no tuples of them: the garbage collector would look through all of those
+        # again and again, for as long as games last.
+        self._times_ms = array("q")
+        self._bodies: list[bytes] = []
+        self._seen: list[dict[int, int]] = [{} for _ in range(self.game.seats)]
+        """By seat: the version of each ref."""
         self.state = self.game.initial(self.setup)
         if self.game.seats == 1:
             self.table = tables.alone(record.owner, started=not self.settings.ranked)
@@ -546,7 +555,7 @@ class Room:
 
     def _deed(self, seat: int, ref: int, base: int | None, action: Action) -> Deed:
         """A player's action, if it can be taken now as far as the table goes."""
-        if base is not None and base != self.version:
+        if base is not None and self.version != (base if base >= 0 else self._seen[seat].get(-base)):
             raise Refused(Code.STALE.value)
         if not self.table.started:
             raise Refused(Code.NOT_STARTED.value)
@@ -573,8 +582,8 @@ class Room:
         """Takes up the next thing that can be done; refuses those before it that cannot."""
         while self._queue and not self._busy:
             pending = self._queue[0]
-            key = (pending.seat, pending.ref)
-            version: int | None = self._seen.get(key)
+            seat, ref = pending.seat, pending.ref
+            version = self._seen[seat].get(ref) if seat != HOUSE else None
             code: str | None = None
             if version is None:
                 try:
@@ -585,7 +594,7 @@ class Room:
                     if code is None:
                         return
             self._queue.popleft()
-            self._pending.pop(key, None)
+            self._pending.pop((seat, ref), None)
             if version is not None:
                 pending.accept(version)
             elif code is not None:
@@ -606,10 +615,11 @@ class Room:
             ttl_s = self._limits.finished_ttl_s
         elif self.version % 64 == 0:  # above all the first: the list that it makes would live for ever
             ttl_s = self._house.live_ttl_s
-        commit = Commit(self.sid, self.epoch, self.version, pack(deed), ttl_s)
+        body = pack(deed)
         self._busy = True
         self._house.submit(
-            commit, lambda result, at_ms: self._committed(result, at_ms, pending, deed, table, state, over)
+            Commit(self.sid, self.epoch, self.version, body, ttl_s),
+            lambda result, at_ms: self._committed(result, at_ms, pending, deed, body, table, state, over),
         )
         return None
 
@@ -627,12 +637,13 @@ class Room:
         at_ms: int,
         pending: _Pending,
         deed: Deed,
+        body: bytes,
         table: Table,
         state: Any,
         over: bool,
     ) -> None:
         if result == STORED:
-            self._done(at_ms, deed, table, state, over)
+            self._done(at_ms, deed, body, table, state, over)
             if pending.seat == HOUSE:  # a player's action was recognised by its ref
                 self._queue.popleft()
                 pending.accept(self.version)
@@ -658,15 +669,16 @@ class Room:
         """Takes an entry that is in the log: the rules were asked before it got there."""
         deed = unpack(entry.body)
         table, state = self._after(deed)
-        self._done(entry.at_ms, deed, table, state, self.game.outcome(state) is not None)
+        self._done(entry.at_ms, deed, entry.body, table, state, self.game.outcome(state) is not None)
 
-    def _done(self, at_ms: int, deed: Deed, table: Table, state: Any, over: bool) -> None:
+    def _done(self, at_ms: int, deed: Deed, body: bytes, table: Table, state: Any, over: bool) -> None:
         """`deed` is in the log: shows it, then answers who did it."""
         self.state = state
         self.version += 1
-        self.log.append((at_ms, deed))
-        if deed.ref:
-            self._seen[deed.seat, deed.ref] = self.version
+        self._times_ms.append(at_ms)
+        self._bodies.append(body)
+        if deed.seat != HOUSE:
+            self._seen[deed.seat][deed.ref] = self.version
         began = self.started_ms is None and (deed.seat != HOUSE or deed.action[0] == "start")
         if began:
             self.started_ms = at_ms
