@@ -165,7 +165,7 @@ def test_a_frame_may_have_so_many_bytes_and_not_one_more() -> None:
 @pytest.mark.parametrize(
     ("message", "ref"),
     [
-        ([3, 7, -1, ["draw"]], 7),
+        ([3, 7, "1", ["draw"]], 7),
         ([3, 7, None, "draw"], 7),
         ([3, 7], 7),
         ([3, 7, None, [], 0], 7),
