@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
-from heartroom.cards import CLUBS, DIAMONDS, HEARTS, SPADES, SUITS, Card
+from heartroom.cards import HEARTS, SPADES, SUITS, Card
 from heartroom.games.game import Action
 
 from . import deck
@@ -25,13 +25,14 @@ from .deck import (
     HEIGHT,
     JACK_OF_DIAMONDS,
     PENALTY,
+    QUEEN_OF_SPADES,
     SUIT_MASK,
     SUIT_OF,
     Mask,
     cards,
 )
 from .knowledge import Knowledge, infer
-from .rollout import NOBODY, PLAIN, STRONG, Position, by_strength, playout
+from .rollout import NOBODY, PLAIN, QUEEN_BIT, STRONG, Position, by_strength, playout
 from .rules import PASSING, SCORED
 from .view import FIELD
 from .worlds import Worlds
@@ -88,13 +89,13 @@ def choose(level: str, view: View, seat: int, seed: str) -> Action:
     dice = Dice(f"{seed} {level} {seat} {seen.number} {len(seen.known.tricks)} {len(seen.known.trick)}")
     if phase == PASSING:
         return ("pass", *sorted(player.pass_cards(seen, dice)))
-    if view[FIELD["may_claim"]] and _wants_the_rest(seen):
+    if view[FIELD["may_claim"]] and wants_the_rest(seen):
         return ("claim",)
     legal = tuple(view[FIELD["legal"]])
     return ("play", legal[0] if len(legal) == 1 else player.play(seen, legal, dice))
 
 
-def _wants_the_rest(seen: Seen) -> bool:
+def wants_the_rest(seen: Seen) -> bool:
     """Whether taking all that is left costs nothing, or makes a moon."""
     seat = seen.known.seat
     left = ALL_POINTS - sum(seen.penalty)
@@ -137,47 +138,44 @@ def _easy_play(seen: Seen, legal: Sequence[Card], dice: Dice) -> Card:
 
 _PLAYS: Final = 16_000
 """About how many cards *good* plays out in its head before it plays one."""
-_WORLDS: Final = range(12, 60)
-"""In how many guessed deals it does so, at least and at most."""
+_FEWEST_WORLDS: Final = 12
+_MOST_WORLDS: Final = 60
+"""In how many guessed deals it does so."""
 
 
 def _good_pass(seen: Seen, dice: Dice) -> Sequence[Card]:
-    return _worst_three(seen.known.hand)
-
-
-def _worst_three(hand: Mask) -> Sequence[Card]:
-    return max(combinations(cards(hand), 3), key=lambda three: _relief(hand, three))
-
-
-def _relief(hand: Mask, three: Sequence[Card]) -> float:
-    """How good it is for `hand` to be rid of these three cards."""
-    left = hand & ~deck.mask(three)
-    return _threat(hand) - _threat(left)
+    """The three cards without which the hand looks least dangerous."""
+    hand = seen.known.hand
+    return min(combinations(cards(hand), 3), key=lambda three: _threat(hand & ~deck.mask(three)))
 
 
 def _threat(hand: Mask) -> float:
     """What a hand may come to cost, by feel: high cards with too few low ones under them."""
     total = 0.0
     for suit in SUITS:
-        mine = cards(hand & SUIT_MASK[suit])
-        heights = [HEIGHT[card] for card in mine]
+        heights = [HEIGHT[card] for card in cards(hand & SUIT_MASK[suit])]
         if suit == SPADES:
-            low = sum(height < 11 for height in heights)
-            guard = max(0, 4 - low)
-            total += (11 in heights) * (3 + 3.0 * guard)
-            total += (12 in heights) * (0.5 + 1.5 * guard) + (13 in heights) * (0.5 + 2 * guard)
-            continue
-        for place, height in enumerate(heights):
-            # the place-th lowest card is fairly safe if it is low for its place
-            over = height - (1 + 2.5 * place)
-            if over > 0:
-                total += over * (0.5 if suit == HEARTS else 0.4) * (1 if place < 4 else 0.5)
-        if suit in (CLUBS, DIAMONDS) and not mine:
-            total -= 3
+            unguarded = max(0, 4 - sum(height < _QUEEN for height in heights))
+            total += sum(a + b * unguarded for height, (a, b) in _BIG_SPADES.items() if height in heights)
+        elif heights:
+            # the n-th lowest card is fairly safe if it is low for its place
+            over = [height - 1 - 2.5 * place for place, height in enumerate(heights)]
+            total += sum(max(0, more) * (1 if place < 4 else 0.5) for place, more in enumerate(over)) * (
+                0.5 if suit == HEARTS else 0.4
+            )
+        elif suit != HEARTS:
+            total += _VOID
     return total
 
 
+_VOID: Final = -3
+_QUEEN: Final = HEIGHT[QUEEN_OF_SPADES]
+_BIG_SPADES: Final = {_QUEEN: (3, 3), _QUEEN + 1: (0.5, 1.5), _QUEEN + 2: (0.5, 2)}
+"""What the queen, king and ace threaten, and how much more for each low spade under four."""
+
+
 def _good_play(seen: Seen, legal: Sequence[Card], dice: Dice) -> Card:
+    """The card that costs least over guessed deals that agree with all that was seen."""
     known = seen.known
     seat = known.seat
     choice = _distinct(known, legal)
@@ -185,22 +183,50 @@ def _good_play(seen: Seen, legal: Sequence[Card], dice: Dice) -> Card:
         return choice[0]
     numbers = [STRONG[card] for card in choice]
     own = by_strength(known.hand)
-    left = sum(known.sizes)
-    count = min(max(_PLAYS // (len(choice) * left), _WORLDS.start), _WORLDS.stop)
-    possible = [by_strength(mask) for mask in known.possible]
-    worlds = Worlds(seat, known.sizes, possible, by_strength(known.unseen))
     trick = tuple(STRONG[card] for card in known.trick[2:])
-    costs = [0.0] * len(choice)
-    for _ in range(count):
+    count = _PLAYS // (len(choice) * sum(known.sizes))
+    worlds = _guesses(known)
+    costs = [0] * len(choice)
+    for _ in range(min(max(count, _FEWEST_WORLDS), _MOST_WORLDS)):
         hands = worlds.draw(dice)
         hands[seat] = own
         position = Position(
             tuple(hands), seat, trick, not known.tricks, known.broken, seen.penalty, seen.jack, seen.omnibus
         )
         for at, number in enumerate(numbers):
-            result = playout(position, number)
-            costs[at] += result[seat]
+            costs[at] += playout(position, number)[seat]
     return choice[min(range(len(choice)), key=lambda at: costs[at])]
+
+
+def _guesses(known: Knowledge) -> Worlds:
+    """Deals by strength. Whoever could have thrown the queen of spades on others, and did not, is taken
+    not to have it, unless somebody must."""
+    possible = [by_strength(mask) for mask in known.possible]
+    unseen = by_strength(known.unseen)
+    if unseen & QUEEN_BIT:
+        without = [mask & ~QUEEN_BIT if s in _spared(known) else mask for s, mask in enumerate(possible)]
+        try:
+            return Worlds(known.seat, known.sizes, without, unseen)
+        except ValueError:
+            pass
+    return Worlds(known.seat, known.sizes, possible, unseen)
+
+
+def _spared(known: Knowledge) -> set[int]:
+    """The seats that had a chance to throw the queen of spades to another and did something else."""
+    found: set[int] = set()
+    for nth, trick in enumerate((*known.tricks, known.trick)):
+        best = 0
+        for place, card in enumerate(trick[2:]):
+            led = SUIT_OF[trick[2]]
+            if SUIT_OF[card] != led:
+                if nth:
+                    found.add(trick[0] + place & 3)
+                continue
+            if led == SPADES and best > HEIGHT[QUEEN_OF_SPADES]:
+                found.add(trick[0] + place & 3)
+            best = max(best, HEIGHT[card])
+    return found
 
 
 def _distinct(known: Knowledge, legal: Sequence[Card]) -> list[Card]:

@@ -18,8 +18,8 @@ from .rules import OVER, PASSING, SCORED, State, Table
 
 DEFAULT_TARGET: Final = 100
 MAX_TARGET: Final = 200
-"""Every hand adds at least 16 points to the sum of the totals, so a game to 200 is over after 50 hands,
-or 3,000 actions, at most (to 100: 1,500). A game to 1 is one hand."""
+"""A hand adds at least 16 points to the sum of the totals and takes at most 56 actions, so a game to 200 is
+over after 50 hands and 2,800 actions at the latest (to 100: 25 and 1,400). A game to 1 is one hand."""
 SEED_SIZE: Final = 32
 
 

@@ -58,10 +58,10 @@ class Position(NamedTuple):
     omnibus: bool
 
 
-def playout(position: Position, card: int, shooter: int = NOBODY) -> list[int]:
-    """The score of each seat if the player on turn plays `card` and all go on by the quick policy;
-    `shooter` tries for the moon as long as nobody else has a point."""
+def playout(position: Position, card: int) -> list[int]:
+    """The score of each seat if the player on turn plays `card` and all go on by the quick policy."""
     hands = list(position.hands)
+    out = hands[0] | hands[1] | hands[2] | hands[3]
     penalty = list(position.penalty)
     omnibus = position.omnibus
     jack = position.jack
@@ -69,7 +69,7 @@ def playout(position: Position, card: int, shooter: int = NOBODY) -> list[int]:
     broken = position.broken
     first = position.first
     turn = position.turn
-    keen = _keen(penalty, ALL_POINTS - left, shooter)
+    keen = _keen(penalty, ALL_POINTS - left)
     n = cost = 0
     best = led = winner = 0
     has_jack = False
@@ -85,7 +85,9 @@ def playout(position: Position, card: int, shooter: int = NOBODY) -> list[int]:
                 best, winner = other, at
             at = at + 1 & 3
     while True:
-        hands[turn] ^= 1 << card
+        bit = 1 << card
+        out ^= bit
+        hands[turn] ^= bit
         suit = SUIT[card]
         if n == 0:
             led = suit
@@ -109,13 +111,13 @@ def playout(position: Position, card: int, shooter: int = NOBODY) -> list[int]:
             mine = hand & IN_SUIT[led]
             if mine:
                 if mine & mine - 1:
-                    card = _follow(mine, hands, turn, n, led, best, winner, cost, has_jack, keen, omnibus)
+                    card = _follow(mine, out, turn, n, led, best, winner, cost, has_jack, keen, omnibus)
                 else:
                     card = mine.bit_length() - 1
             else:
                 if first:
                     hand = hand & ~COSTLY or hand
-                card = _discard(hand, hands, turn, winner, keen, omnibus)
+                card = _discard(hand, out, turn, winner, keen, omnibus)
         else:
             turn = winner
             if has_jack:
@@ -123,7 +125,7 @@ def playout(position: Position, card: int, shooter: int = NOBODY) -> list[int]:
             if cost:
                 penalty[winner] += cost
                 left -= cost
-                keen = _keen(penalty, ALL_POINTS - left, shooter)
+                keen = _keen(penalty, ALL_POINTS - left)
             hand = hands[turn]
             if not hand or (not left and (jack != NOBODY or not omnibus)):
                 break
@@ -131,7 +133,7 @@ def playout(position: Position, card: int, shooter: int = NOBODY) -> list[int]:
             first = False
             if not broken:
                 hand = hand & ~HEART_BITS or hand
-            card = _lead(hand, hands, turn, keen)
+            card = _lead(hand, out & ~hands[turn], turn, keen)
     if ALL_POINTS in penalty:
         moon = penalty.index(ALL_POINTS)
         if not omnibus or jack == moon:
@@ -143,17 +145,14 @@ def playout(position: Position, card: int, shooter: int = NOBODY) -> list[int]:
     return penalty
 
 
-def _keen(penalty: Sequence[int], taken: int, shooter: int) -> int:
-    """Who goes for the moon, if anyone: it has all points that were taken."""
-    if taken >= MOONSTRUCK:
-        most = max(penalty)
-        return penalty.index(most) if most == taken else NOBODY
-    return shooter if shooter != NOBODY and penalty[shooter] == taken else NOBODY
+def _keen(penalty: Sequence[int], taken: int) -> int:
+    """Who goes for the moon, if anyone: who has all points that were taken, and they are many."""
+    return penalty.index(taken) if taken >= MOONSTRUCK and taken in penalty else NOBODY
 
 
 def _follow(
     mine: Mask,
-    hands: list[Mask],
+    out: Mask,
     turn: int,
     n: int,
     led: int,
@@ -180,7 +179,7 @@ def _follow(
                 return QUEEN
             mine ^= QUEEN_BIT
             below &= ~QUEEN_BIT
-        elif cost < 13 and n < 3 and (hands[0] | hands[1] | hands[2] | hands[3]) & QUEEN_BIT:
+        elif cost < 13 and n < 3 and out & QUEEN_BIT:
             safe = mine & QUEEN_BIT - 1
             return safe.bit_length() - 1 if safe else _lowest(mine)
     elif omnibus and led == DIAMONDS:
@@ -198,14 +197,12 @@ def _follow(
         return below.bit_length() - 1
     if n == 3:
         return mine.bit_length() - 1
-    if not cost:
-        others = (hands[0] | hands[1] | hands[2] | hands[3]) & IN_SUIT[led]
-        if (others & ~mine).bit_count() >= 3 * (3 - n):
-            return mine.bit_length() - 1
+    if not cost and (out & IN_SUIT[led] & ~mine).bit_count() >= 3 * (3 - n):
+        return mine.bit_length() - 1
     return _lowest(mine)
 
 
-def _discard(hand: Mask, hands: list[Mask], turn: int, winner: int, keen: int, omnibus: bool) -> int:
+def _discard(hand: Mask, out: Mask, turn: int, winner: int, keen: int, omnibus: bool) -> int:
     """A card out of `hand`, for a player void in the suit led."""
     if keen != NOBODY:
         if keen == turn:
@@ -214,7 +211,7 @@ def _discard(hand: Mask, hands: list[Mask], turn: int, winner: int, keen: int, o
             hand = hand & ~COSTLY or hand
     if hand & QUEEN_BIT:
         return QUEEN
-    if hand & BIG_SPADES and (hands[0] | hands[1] | hands[2] | hands[3]) & QUEEN_BIT:
+    if hand & BIG_SPADES and out & QUEEN_BIT:
         return (hand & BIG_SPADES).bit_length() - 1
     if omnibus:
         hand = hand & ~JACK_BIT or hand
@@ -233,9 +230,8 @@ def _discard(hand: Mask, hands: list[Mask], turn: int, winner: int, keen: int, o
     return card
 
 
-def _lead(hand: Mask, hands: list[Mask], turn: int, keen: int) -> int:
+def _lead(hand: Mask, others: Mask, turn: int, keen: int) -> int:
     """A card out of `hand` to lead."""
-    others = (hands[0] | hands[1] | hands[2] | hands[3]) & ~hands[turn]
     if keen == turn:
         card = 0
         best = -99
