@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import logging
 import os
 import socket
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +30,14 @@ from heartroom.web import settings as web_settings
 from heartroom.web.app import Web
 from heartroom.web.settings import BadSetting, Settings
 from heartroom.web.sockets import DirectProtocol
+from heartroom.web.workers import Workers, end_with_parent
 
 _SPARE_PORTS = 10
 """How many further ports are tried when none was asked for and the usual one is taken."""
+
+
+_LEAVING_S = 3.0
+"""How long workers of a parent that was killed may take to let go of the port."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -45,26 +52,37 @@ def main() -> None:
     "--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 takes a free one.  [default: 8000]"
 )
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Where games are kept without a Redis.")
-def serve(host: str | None, port: int | None, data_dir: Path | None) -> None:
+@click.option("--workers", type=click.IntRange(1, 64), help="Server processes.  [default: 1]")
+def serve(host: str | None, port: int | None, data_dir: Path | None, workers: int | None) -> None:
     """Open the card room. Further settings come from HEARTROOM_… in the environment."""
     try:
-        settings = web_settings.load(os.environ, host=host, port=port, data_dir=data_dir)
+        settings = web_settings.load(os.environ, host=host, port=port, data_dir=data_dir, workers=workers)
         secret = web_settings.secret(settings)
         listening = _listen(settings, wanted=port is not None or "HEARTROOM_PORT" in os.environ)
     except (BadSetting, OSError) as error:
         raise click.ClickException(str(error)) from None
     _log_to_stderr(settings.log_level)
     if settings.redis_url:
-        _serve(settings, secret, settings.redis_url, listening)
+        _open(settings, secret, settings.redis_url, listening)
         return
     embedded = Embedded(settings.data_dir, settings.fsync)
     try:
         embedded.start()
-        _serve(settings, secret, embedded.url, listening)
+        _open(settings, secret, embedded.url, listening)
     except (StoreInUse, StoreFailed) as error:
         raise click.ClickException(str(error)) from None
     finally:
         embedded.stop()
+
+
+@main.command(hidden=True)
+@click.argument("descriptor", type=int)
+def work(descriptor: int) -> None:
+    """One of the processes of `serve --workers`: serves on a socket that the parent has opened."""
+    settings = web_settings.load(os.environ)
+    _log_to_stderr(settings.log_level)
+    end_with_parent()
+    _serve(settings, settings.secret, settings.redis_url, socket.socket(fileno=descriptor))
 
 
 @main.command()
@@ -159,6 +177,12 @@ def _deal_of(code: str) -> Setup:
 
 def _listen(settings: Settings, *, wanted: bool) -> socket.socket:
     """A socket at the address of the settings, or (if that port was not `wanted`) at one near by."""
+    # Workers whose parent was killed hold the port for a moment longer.
+    deadline = time.monotonic() + (_LEAVING_S if settings.workers > 1 else 0.0)
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            return _bound(settings.host, settings.port)
+        time.sleep(0.05)
     for port in (settings.port,) if wanted else range(settings.port, settings.port + 1 + _SPARE_PORTS):
         try:
             return _bound(settings.host, port)
@@ -189,6 +213,20 @@ def _address(listening: socket.socket) -> str:
     return f"http://{shown}:{port}"
 
 
+def _open(settings: Settings, secret: str, redis_url: str, listening: socket.socket) -> None:
+    """Serves in this process, or in as many as the settings say."""
+    click.echo(f"heartroom is open at {_address(listening)}")
+    if settings.workers == 1:
+        _serve(settings, secret, redis_url, listening)
+        return
+    environ = {name: value for name, value in os.environ.items() if name != "HEARTROOM_WORKERS"}
+    Workers(
+        settings.workers,
+        listening,
+        {**environ, "HEARTROOM_REDIS_URL": redis_url, "HEARTROOM_SECRET": secret},
+    ).run()
+
+
 def _serve(settings: Settings, secret: str, redis_url: str, listening: socket.socket) -> None:
     store = Store(redis_url, live_ttl_s=settings.live_days * 86_400)
     config = uvicorn.Config(
@@ -208,7 +246,6 @@ def _serve(settings: Settings, secret: str, redis_url: str, listening: socket.so
         access_log=False,
         log_config=None,
     )
-    click.echo(f"heartroom is open at {_address(listening)}")
     # What has been imported stays: no need to look through it for garbage again and again.
     gc.collect()
     gc.freeze()
@@ -225,3 +262,7 @@ def _log_to_stderr(level: str) -> None:
         wrapper_class=structlog.make_filtering_bound_logger(number),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
+
+
+if __name__ == "__main__":
+    main()

@@ -29,6 +29,8 @@ class Settings:
     """Address to listen on."""
     port: int = 8000
     """Port to listen on; 0 takes a free one."""
+    workers: int = 1
+    """Server processes that share the port."""
     data_dir: Path = Path()
     """Where the embedded store and the secret are kept. Default: `$XDG_DATA_HOME/heartroom` or
     `~/.local/share/heartroom`."""
