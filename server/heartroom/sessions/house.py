@@ -65,6 +65,8 @@ class House:
         self._opening: dict[str, asyncio.Task[Room]] = {}
         self._early: dict[str, list[News]] = {}
         self._closing: dict[str, asyncio.Task[None]] = {}
+        self._hearings = 0
+        """How often listening to the other nodes has begun."""
         self._tasks: set[asyncio.Task[None]] = set()
         # So many rooms read on at a time after the store was away, not all at once.
         self._reading = asyncio.Semaphore(64)
@@ -77,15 +79,17 @@ class House:
     async def aclose(self) -> None:
         """Finishes what is under way with the store and ends all tasks."""
         await self._committer.drain()
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while self._tasks:
+            for task in self._tasks:
+                task.cancel()
+            # Again and again: redis-py forgets a cancellation that comes while it connects.
+            await asyncio.wait(self._tasks, timeout=0.1)
         for room in self.rooms.values():
             room.closed()
         self.topics.aclose()
         await self._thinkers.aclose()
-        for sid in list(self.rooms):
-            with contextlib.suppress(Away):
+        with contextlib.suppress(Away):  # if it is away for one it is for all
+            for sid in list(self.rooms):
                 await self.store.close(sid)
 
     # -- sessions
@@ -265,6 +269,7 @@ class House:
             _log.error("task failed", exc_info=error)
 
     async def _open(self, sid: str) -> Room:
+        hearings = self._hearings
         opened = await self.store.open(sid)
         if opened is None:
             raise Refused(Code.NO_SESSION.value)
@@ -276,6 +281,8 @@ class House:
         self.rooms[sid] = room
         for news in self._early.pop(sid, ()):
             room.hear(news.epoch, news.version, news.entry)
+        if self._hearings != hearings:  # what was stored before we listened was told to nobody here
+            room.look_again()
         await self._unless_away(self._name_players(room))
         if game.seats > 1:
             self._spawn(self._unless_away(self.store.tell_presence(sid, -1, True)))
@@ -295,8 +302,10 @@ class House:
                 async for news in self.store.news():
                     if news is None:
                         pause = self.RETRY_S[0]
+                        self._hearings += 1
                         for room in list(self.rooms.values()):
                             room.look_again()
+                        self._spawn(self._unless_away(self._name_all()))
                         self.topics.all_changed()
                     elif isinstance(news, Changed):
                         self.topics.changed(news.topic)
@@ -358,7 +367,17 @@ class House:
     async def _name_players(self, room: Room) -> None:
         pids = room.nameless
         for pid, name in zip(pids, await self.store.names(pids), strict=True):
-            room.rename(pid, name)
+            if pid in room.nameless:  # else it has been told meanwhile, and newer
+                room.rename(pid, name)
+
+    async def _name_all(self) -> None:
+        """Learns the names that have changed while nobody told us."""
+        pids = list({pid for room in self.rooms.values() for pid in room.players})
+        names_now = dict(zip(pids, await self.store.names(pids), strict=True))
+        for room in self.rooms.values():
+            for pid in room.players:
+                if pid in names_now:
+                    room.rename(pid, names_now[pid])
 
     async def _tidy(self, room: Room) -> None:
         game = room.game.name

@@ -273,8 +273,9 @@ class Room:
 
     def rename(self, pid: str, name: str) -> None:
         """A player at this table has another name."""
-        self._names[pid] = name
-        self._announce()
+        if self._names.get(pid) != name:
+            self._names[pid] = name
+            self._announce()
 
     def tell_all(self, payload: bytes) -> None:
         """Shows `payload` to everybody here."""
