@@ -16,7 +16,7 @@ import pkgutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 Value = Any
 """A msgpack- and JSON-able value: None, bool, int, str, or a tuple of values."""
@@ -58,6 +58,16 @@ class Outcome:
     """The seats that won; more than one for a shared win."""
     scores: tuple[int, ...]
     """The final score of each seat, seat 0 first."""
+
+
+class Puzzle(NamedTuple):
+    """A deal for everybody to try, and what is known of it."""
+
+    deal: tuple[Value, ...]
+    par: int
+    """No way to win it takes fewer actions: proven."""
+    line: tuple[Action, ...]
+    """`par` actions that win it."""
 
 
 class Game(Protocol):
@@ -147,6 +157,24 @@ class Game(Protocol):
     def outcome(self, state: Any) -> Outcome | None:
         """How the game ended, or `None` while it goes on. Once it is over every action is refused
         with `"game_over"`."""
+        ...
+
+
+@runtime_checkable
+class DailyGame(Game, Protocol):
+    """A solitaire of which there can be a deal of the day."""
+
+    def daily_deal(self, entropy: bytes) -> Puzzle | None:
+        """A secret deal that follows from `entropy` (32 bytes) and from no code; `None` if it cannot be
+        won or its par cannot be proved: try another. Takes seconds."""
+        ...
+
+    def daily_code(self, day: str) -> str:
+        """The code of the deal of a day, which is eight digits, `"20261130"`."""
+        ...
+
+    def daily_day(self, code: object) -> str | None:
+        """The eight digits in a code of a day's deal, as people type it; `None` if it is none."""
         ...
 
 

@@ -39,3 +39,51 @@ EVERYBODY = "hr:all"
 DUE = "hr:due"
 """Set: what was begun in one slot and is to be done in others: `"name <player>"`, `"forget <player>"`.
 Whoever does it takes it off; what a node that died has left is done by another."""
+
+
+# What belongs to one day (`"2026-11-30"`) shares a hash slot.
+
+
+def day(date: str) -> str:
+    """String: the day's deal."""
+    return f"hr:d:{{{date}}}"
+
+
+def making(date: str) -> str:
+    """String: the node that is making the day's deal."""
+    return f"hr:dm:{{{date}}}"
+
+
+def starts(date: str) -> str:
+    """Hash: by player, the session of the ranked attempt."""
+    return f"hr:ds:{{{date}}}"
+
+
+def runs(date: str) -> str:
+    """Sorted set: the players whose ranked attempt is to be finished, by its start in ms."""
+    return f"hr:dr:{{{date}}}"
+
+
+# A board has the slot of a day, or that of `ALL_TIME`.
+
+ALL_TIME = "all-time"
+
+
+def facts(slot: str) -> str:
+    """Hash: by player, what is known of the entry on these boards."""
+    return f"hr:bf:{{{slot}}}"
+
+
+def rows(slot: str) -> str:
+    """Hash: by player, the row on each of these boards."""
+    return f"hr:br:{{{slot}}}"
+
+
+def board(slot: str, by: str) -> str:
+    """Sorted set: the rows, by what the board compares."""
+    return f"hr:b:{{{slot}}}:{by}"
+
+
+def results(pid: str) -> str:
+    """Hash: a player's results, by day."""
+    return f"hr:r:{{{pid}}}"

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from heartroom.games.game import Action, Game, Outcome, Refused, Setup, Value, View
+from heartroom.games.game import Action, Game, Outcome, Puzzle, Refused, Setup, Value, View
 from heartroom.games.heart_to_heart import deal as deals
 from heartroom.games.heart_to_heart import rules
 from heartroom.games.heart_to_heart.rules import State
-from heartroom.games.heart_to_heart.solver import winnable
+from heartroom.games.heart_to_heart.solver import fewest_moves, winnable
 
 
 class HeartToHeart:
@@ -101,6 +101,22 @@ class HeartToHeart:
         """The win, or `None`: a game that is stuck is not over, as moves can be taken back."""
         position = state.position
         return Outcome((0,), (position.score,)) if position.status == rules.WON else None
+
+    def daily_deal(self, entropy: bytes) -> Puzzle | None:
+        """See `game.DailyGame`."""
+        deal = deals.shuffled(entropy)
+        if not winnable(deal):
+            return None
+        solution = fewest_moves(deal)
+        return Puzzle(deal, solution.lower_bound, solution.moves) if solution.proven else None
+
+    def daily_code(self, day: str) -> str:
+        """`"HH1-D-20261130"`."""
+        return deals.DAY_PREFIX + day
+
+    def daily_day(self, code: object) -> str | None:
+        """The day in such a code, in any case, with blanks or without hyphens."""
+        return deals.parse_day_code(code)
 
 
 GAME: Final[Game] = HeartToHeart()

@@ -25,6 +25,9 @@ CODE_BITS: Final = 35
 CODE_PREFIX: Final = "HH1-N-"
 _CODE_LENGTH: Final = 7
 
+DAY_PREFIX: Final = "HH1-D-"
+"""Before the eight digits of a day: what its deal is called. A name, from which nothing follows."""
+
 DOMAIN: Final = "heartroom heart-to-heart deal 67555"
 """What is hashed before the number. Found by `scripts/find_domain.py`."""
 
@@ -35,6 +38,8 @@ _DIGITS: Final = {letter: digit for digit, letter in enumerate(_ALPHABET)}
 # table, so its own 1 becomes an I, and a typed I is as good as the 1.
 _LOOKALIKES: Final = str.maketrans("018", "OIB", "-\u2010\u2011\u2012\u2013\u2014\u2212")
 _READ_PREFIX: Final = CODE_PREFIX.translate(_LOOKALIKES)
+_READ_DAY_PREFIX: Final = DAY_PREFIX.translate(_LOOKALIKES)
+_DIGITS_AGAIN: Final = str.maketrans("OIB", "018")
 
 
 def format_code(number: int) -> str:
@@ -68,6 +73,18 @@ def parse_code(text: object) -> int:
             raise Refused("bad_code")
         number = number << 5 | digit
     return number
+
+
+def parse_day_code(text: object) -> str | None:
+    """The eight digits in the name of a day's deal, read as leniently as a code; `None` if it is none."""
+    if not isinstance(text, str):
+        return None
+    letters = "".join(text.split()).translate(_LOOKALIKES)
+    body = letters.upper().removeprefix(_READ_DAY_PREFIX)
+    day = body.translate(_DIGITS_AGAIN)
+    if not letters.isascii() or len(body) != 8 or len(letters) == len(body) or not day.isdigit():
+        return None
+    return day
 
 
 def deal_number(number: int, domain: str = DOMAIN) -> tuple[Rank, ...]:

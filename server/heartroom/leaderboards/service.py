@@ -1,0 +1,219 @@
+"""The leaderboards on this node: enters the results of ranked games, finds what a dead node has left undone.
+
+An entry is made in several hash slots, one after the other: the boards of the day, the player's results, the
+boards of all time; at last the attempt is closed. Each step may be done again, and until the attempt is
+closed somebody does: the next to open the session, or the next `sweep` of any node.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import structlog
+from prometheus_client import Counter
+
+from heartroom.daily import dates
+from heartroom.daily.dates import Day
+from heartroom.daily.service import Daily, counts_until_ms, day_of_board
+from heartroom.games.game import Refused
+from heartroom.leaderboards import results
+from heartroom.leaderboards.results import Result, Unproved
+from heartroom.protocol.codes import Code
+from heartroom.sessions.house import House
+from heartroom.sessions.room import Room
+from heartroom.sessions.tasks import end
+from heartroom.store import keys
+from heartroom.store.boards import Boards, Page
+from heartroom.store.days import Days
+from heartroom.store.people import People
+from heartroom.store.store import Away, or_away
+
+_log = structlog.get_logger(__name__)
+
+ALARMS: Final = Counter(
+    "heartroom_board_alarms_total", "Finished ranked games that did not prove their result and got no entry."
+)
+ENTRIES: Final = Counter("heartroom_board_entries_total", "Results entered on boards by this node.")
+
+
+class Leaderboards:
+    """One a node. `start` it, and `aclose` it before the house."""
+
+    SWEEP_S: Final = 60.0
+    """How often it is looked for what others left undone."""
+
+    def __init__(self, house: House, daily: Daily) -> None:
+        self.house: Final = house
+        self.daily: Final = daily
+        self.people: Final = People(house.store)
+        self.all_time: Final = Boards(house.store, keys.ALL_TIME, results.ALL_TIME)
+        self._days: Final[Days] = daily.days
+        self._looked_at: dict[str, int] = {}
+        """By session: the version at which it was last found not to be over."""
+        self._sweeper: asyncio.Task[None] | None = None
+        house.when_over.append(self.follow)
+        house.when_renamed.append(self.renamed)
+
+    def start(self) -> None:
+        """Begins to look for what was left undone."""
+        self._sweeper = asyncio.get_running_loop().create_task(self._sweep_on())
+
+    async def aclose(self) -> None:
+        """Ends what is under way; what it leaves, others find."""
+        await end([self._sweeper])
+
+    # -- for readers
+
+    def of_day(self, day: Day) -> Boards:
+        """The boards of a day."""
+        return Boards(self.house.store, day, results.BOARDS)
+
+    async def page(self, day: Day, by: str, pid: str) -> Page:
+        """What the player `pid` is shown of a day's board. Raises `Away`."""
+        return await self.of_day(day).page(by, pid)
+
+    async def result(self, day: Day, pid: str) -> Result | None:
+        """A player's result of a day. Raises `Away`."""
+        raw = await self.of_day(day).facts(pid)
+        return None if raw is None else results.unpack_result(raw)
+
+    async def results(self, pid: str) -> list[Result]:
+        """All results of a player, the earliest first. Raises `Away`."""
+        return sorted(results.unpack_result(raw) for raw in await self.people.results(pid))
+
+    # -- for the house
+
+    async def follow(self, room: Room) -> None:
+        """Enters the result of a finished game, if it is a ranked one and has not been closed. May be done
+        again, and by several nodes at once. Raises `Away`."""
+        day = day_of_board(room.settings.ranked)
+        if day is None or not room.is_over:
+            return
+        pid = room.table.chairs[0].pid
+        standing = await self._days.standing(day, pid)
+        if not standing.running:
+            return  # done, or so long ago that nobody knows
+        if standing.session != room.sid:
+            self._alarm(day, room.sid, "not the attempt that was started")
+            return
+        deal = await self.daily.find(day)
+        try:
+            if deal is None:
+                raise Unproved("no deal of that day")
+            result = results.prove(room, deal)
+        except Unproved as unproved:
+            self._alarm(day, room.sid, str(unproved))
+        else:
+            # By the clock of days: an attempt that comes too late is none, whoever finds it when.
+            if result.at_ms < counts_until_ms(day):
+                await self._enter(pid, result)
+        await self._days.finish(day, pid)
+        await self.house.store.tell_changed(topic(day))
+
+    async def renamed(self, pid: str) -> None:
+        """Puts a player's present name on all boards. Raises `Away`."""
+        while True:
+            (name,) = await self.house.store.names([pid])
+            for day in await self.people.days(pid):
+                if await self.of_day(day).rename(pid, name):
+                    await self.house.store.tell_changed(topic(day))
+            if await self.all_time.rename(pid, name):
+                await self.house.store.tell_changed(ALL_TIME_TOPIC)
+            # Another node may have renamed the player meanwhile and have written that before us.
+            if await self.house.store.names([pid]) == [name]:
+                break
+        await self.people.done("name", pid)
+
+    async def forget(self, pid: str) -> None:
+        """Takes a player off all boards. Raises `Away`."""
+        for day in await self.people.days(pid):
+            if await self.of_day(day).remove(pid):
+                await self.house.store.tell_changed(topic(day))
+        if await self.all_time.remove(pid):
+            await self.house.store.tell_changed(ALL_TIME_TOPIC)
+
+    # -- inside
+
+    async def _enter(self, pid: str, result: Result) -> None:
+        (name,) = await self.house.store.names([pid])
+        boards = self.of_day(result.day)
+        entered = await boards.enter(pid, name, 1, results.pack(result), (result.by_time, result.by_moves))
+        # What stands on the board is the result, also if it is not this one.
+        raw = await boards.facts(pid)
+        if raw is None:
+            return  # the player has been forgotten meanwhile
+        await self.people.add_result(pid, result.day, raw)
+        summary = results.summary(await self.results(pid))
+        await self.all_time.enter(pid, name, summary.wins, results.pack(summary), summary.scores)
+        await self.house.store.tell_changed(ALL_TIME_TOPIC)
+        if await self.house.store.names([pid]) != [name]:
+            await self.renamed(pid)
+        if entered:
+            ENTRIES.inc()
+            _log.info("entered", day=result.day, sid=result.session, moves=result.moves)
+
+    def _alarm(self, day: Day, sid: str, reason: str) -> None:
+        ALARMS.inc()
+        _log.error("a ranked game does not prove its result", day=day, sid=sid, reason=reason)
+
+    # -- what others left undone
+
+    async def sweep(self) -> None:
+        """Does what a node that died has left undone. Raises `Away`."""
+        today = await self.daily.today()
+        for day in (dates.after(today, -2), dates.after(today, -1), today):
+            await self._sweep_day(day)
+        for what, pid in await self.people.due():
+            if what == "name":
+                await self.renamed(pid)
+
+    async def _sweep_day(self, day: Day) -> None:
+        deal = await self.daily.find(day)
+        running = await self._days.running(day) if deal is not None else []
+        if deal is None or not running:
+            return
+        async with or_away(), self.house.store.redis.pipeline(transaction=False) as pipe:
+            for _, sid in running:
+                pipe.llen(keys.log(sid))
+            versions: list[int] = await pipe.execute()
+        for (pid, sid), version in zip(running, versions, strict=True):
+            # One that has fewer actions than it takes, or has not gone on since, is not over.
+            if version < deal.par or self._looked_at.get(sid) == version:
+                continue
+            try:
+                room = await self.house.open(sid)
+            except Refused as refused:
+                if refused.code != Code.NO_SESSION.value:
+                    self._alarm(day, sid, f"cannot be opened: {refused.code}")
+                await self._days.finish(day, pid)
+                continue
+            except Away:
+                raise
+            except Exception as error:  # whatever is in that log, it must not keep us from the others
+                self._alarm(day, sid, f"cannot be read: {error}")
+                await self._days.finish(day, pid)
+                continue
+            if room.is_over:
+                await self.follow(room)
+                self._looked_at.pop(sid, None)
+            else:
+                self._looked_at[sid] = version
+
+    async def _sweep_on(self) -> None:
+        while True:
+            try:
+                await self.sweep()
+            except Away:
+                pass
+            except Exception:
+                _log.exception("sweep failed")
+            await asyncio.sleep(self.SWEEP_S)
+
+
+ALL_TIME_TOPIC: Final = "all-time"
+
+
+def topic(day: Day) -> str:
+    """What is watched to hear of changes of a day's boards."""
+    return f"board/{day}"
