@@ -178,6 +178,25 @@ class DailyGame(Game, Protocol):
         ...
 
 
+@runtime_checkable
+class CountingGame(Game, Protocol):
+    """A game that adds numbers of its own to its players' statistics."""
+
+    def statistics(self, state: Any) -> tuple[Mapping[str, int], ...]:
+        """What a game that is over adds to the statistics of each seat's player, always the same numbers, by
+        name. Games, wins and time are counted anyway."""
+        ...
+
+
+@runtime_checkable
+class ProgressGame(Game, Protocol):
+    """A game that knows how far it has come."""
+
+    def progress(self, state: Any) -> float:
+        """0 at the beginning, 1 at the end, as everybody may know it."""
+        ...
+
+
 def fold(game: Game, setup: Setup, log: Iterable[tuple[int, Action]]) -> Any:
     """The state after all of `log`, an iterable of (seat, action). Raises what `apply` raises."""
     state = game.initial(setup)

@@ -87,3 +87,39 @@ def board(slot: str, by: str) -> str:
 def results(pid: str) -> str:
     """Hash: a player's results, by day."""
     return f"hr:r:{{{pid}}}"
+
+
+def finished(pid: str) -> str:
+    """Sorted set: a player's finished games that were counted, `"<session> <game>"`, by their end in ms."""
+    return f"hr:f:{{{pid}}}"
+
+
+def statistics(pid: str) -> str:
+    """Hash: `"<game>/<number>"` of all finished games of a player."""
+    return f"hr:st:{{{pid}}}"
+
+
+def groups(pid: str) -> str:
+    """Set: the groups that a player is in."""
+    return f"hr:pg:{{{pid}}}"
+
+
+def group(gid: str) -> str:
+    """Hash: name."""
+    return f"hr:gr:{{{gid}}}"
+
+
+def members(gid: str) -> str:
+    """Sorted set: the players of a group, by when they came in ms."""
+    return f"hr:gm:{{{gid}}}"
+
+
+def recovery(digest: str) -> str:
+    """String: the player whose recovery code has this digest. The player's hash has the digest, too: only
+    then it holds."""
+    return f"hr:rc:{{{digest}}}"
+
+
+def bucket(what: str, whose: str) -> str:
+    """String: how often `whose` may yet do `what`. All buckets of one kind share a slot."""
+    return f"hr:q:{{{what}}}:{whose}"

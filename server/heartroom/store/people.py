@@ -5,6 +5,7 @@ Each player's things share a hash slot; what concerns others (boards, groups, co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from heartroom.store import keys
@@ -53,3 +54,145 @@ class People:
         """It has been done."""
         async with or_away():
             await self._store.redis.srem(keys.DUE, f"{what} {pid}")
+
+    # -- finished games
+
+    async def count(
+        self, pid: str, sid: str, game: str, at_ms: int, keep_ms: int, numbers: Sequence[tuple[str, str, int]]
+    ) -> bool:
+        """Counts a game that ended at `at_ms` in a player's statistics, if it was not counted yet. `numbers`
+        are (`"sum"`, `"min"` or `"max"`, name, number). Games are listed for `keep_ms`."""
+        names = [keys.finished(pid), keys.statistics(pid)]
+        flat = [part for number in numbers for part in (number[0], f"{game}/{number[1]}", number[2])]
+        args = [f"{sid} {game}", at_ms, at_ms - keep_ms, *flat]
+        return bool(await self._store.run("count", names, args))
+
+    async def statistics(self, pid: str) -> dict[str, dict[str, int]]:
+        """By game: the numbers that were counted."""
+        async with or_away():
+            found: Any = await self._store.redis.hgetall(keys.statistics(pid))
+        by_game: dict[str, dict[str, int]] = {}
+        for key, number in sorted(found.items()):
+            game, name = key.decode().split("/")
+            by_game.setdefault(game, {})[name] = int(number)
+        return by_game
+
+    async def finished(self, pid: str) -> list[tuple[str, str, int]]:
+        """The games that were counted, the earliest first: (session, game, when it ended in ms)."""
+        async with or_away():
+            found: Any = await self._store.redis.zrange(keys.finished(pid), 0, -1, withscores=True)
+        return [(*item.decode().split(" "), int(at_ms)) for item, at_ms in found]
+
+    async def playing(self, pid: str) -> list[tuple[str, str]]:
+        """The games that are not over: (session, game)."""
+        async with or_away():
+            found: Any = await self._store.redis.zrange(keys.playing(pid), 0, -1)
+        return [tuple(item.decode().split(" ", 1)) for item in found]
+
+    # -- groups
+
+    async def new_group(self, gid: str, name: str, pid: str) -> None:
+        """Founds a group, with its first member."""
+        now_ms = await self._store.time_ms()
+        async with or_away():
+            # The player's list first: a group that is listed and is none is seen to be none.
+            await self._store.redis.sadd(keys.groups(pid), gid)
+            async with self._store.redis.pipeline(transaction=True) as pipe:
+                pipe.hset(keys.group(gid), "name", name)
+                pipe.zadd(keys.members(gid), {pid: now_ms})
+                await pipe.execute()
+
+    async def join(self, gid: str, pid: str, most: int) -> int:
+        """Lets a player into a group: 1 in it, 0 it is full (it has `most`), −1 there is none."""
+        now_ms = await self._store.time_ms()
+        async with or_away():
+            await self._store.redis.sadd(keys.groups(pid), gid)
+            joined: int = await self._store.run(
+                "join", [keys.group(gid), keys.members(gid)], [pid, now_ms, most]
+            )
+            if joined != 1:
+                await self._store.redis.srem(keys.groups(pid), gid)
+        return joined
+
+    async def leave(self, gid: str, pid: str) -> None:
+        """Lets a player out of a group."""
+        await self._store.run("depart", [keys.group(gid), keys.members(gid)], [pid])
+        async with or_away():
+            await self._store.redis.srem(keys.groups(pid), gid)
+
+    async def group(self, gid: str) -> tuple[str, list[str]] | None:
+        """The name and the members of a group, in the order in which they came; `None` if there is none."""
+        async with or_away(), self._store.redis.pipeline(transaction=False) as pipe:
+            pipe.hget(keys.group(gid), "name")
+            pipe.zrange(keys.members(gid), 0, -1)
+            name, members = await pipe.execute()
+        return None if name is None else (name.decode(), [pid.decode() for pid in members])
+
+    async def groups(self, pid: str) -> list[tuple[str, str, int]]:
+        """The groups of a player: (group, name, how many members), by name."""
+        async with or_away():
+            found: Any = await self._store.redis.smembers(keys.groups(pid))
+            gids = [gid.decode() for gid in found]
+            async with self._store.redis.pipeline(transaction=False) as pipe:
+                for gid in gids:
+                    pipe.hget(keys.group(gid), "name")
+                    pipe.zcard(keys.members(gid))
+                answers = await pipe.execute()
+        named = zip(gids, answers[::2], answers[1::2], strict=True)
+        return sorted(
+            ((gid, name.decode(), count) for gid, name, count in named if name is not None),
+            key=lambda group: (group[1].casefold(), group[0]),
+        )
+
+    # -- the recovery code
+
+    async def set_recovery(self, pid: str, digest: str | None) -> None:
+        """The recovery code of a player is the one with this digest, and no other; `None`: there is none."""
+        async with or_away():
+            before: Any = await self._store.redis.hget(keys.player(pid), "recovery")
+            if digest is None:
+                await self._store.redis.hdel(keys.player(pid), "recovery")
+            else:
+                await self._store.redis.set(keys.recovery(digest), pid)
+                await self._store.redis.hset(keys.player(pid), "recovery", digest)
+            if before is not None:
+                await self._store.redis.delete(keys.recovery(before.decode()))
+
+    async def recover(self, digest: str) -> str | None:
+        """The player whose recovery code has this digest, or `None`."""
+        async with or_away():
+            raw: Any = await self._store.redis.get(keys.recovery(digest))
+            if raw is None:
+                return None
+            pid: str = raw.decode()
+            holds: Any = await self._store.redis.hget(keys.player(pid), "recovery")
+        return pid if holds is not None and holds.decode() == digest else None
+
+    async def has_recovery(self, pid: str) -> bool:
+        """Whether a player has a recovery code."""
+        async with or_away():
+            return bool(await self._store.redis.hexists(keys.player(pid), "recovery"))
+
+    async def take(self, what: str, buckets: Sequence[tuple[str, int, int]]) -> bool:
+        """Takes one from each bucket of `what`, if none is empty: (whose, how many it holds, ms until one is
+        back)."""
+        names = [keys.bucket(what, whose) for whose, _, _ in buckets]
+        args = [part for _, size, each_ms in buckets for part in (size, each_ms)]
+        return bool(await self._store.run("bucket", names, args))
+
+    # -- forgetting
+
+    async def scrub(self, sid: str, pid: str, other: str) -> None:
+        """Puts `other` in a player's place wherever a session has it."""
+        await self._store.run("scrub", [keys.session(sid), keys.log(sid)], [pid, other])
+
+    async def remove_session(self, sid: str) -> None:
+        """Removes a session. Who looks at it is told when it is next played."""
+        async with or_away():
+            await self._store.redis.delete(keys.session(sid), keys.log(sid))
+
+    async def forget(self, pid: str) -> None:
+        """Removes all that the player's own slot has."""
+        kinds = (keys.player, keys.playing, keys.results, keys.finished, keys.statistics, keys.groups)
+        async with or_away():
+            await self._store.redis.delete(*(key(pid) for key in kinds))

@@ -11,6 +11,7 @@ from typing import Final
 from heartroom.games.game import Action, Game, Outcome, Puzzle, Refused, Setup, Value, View
 from heartroom.games.heart_to_heart import deal as deals
 from heartroom.games.heart_to_heart import rules
+from heartroom.games.heart_to_heart.layout import HEART_SIZE
 from heartroom.games.heart_to_heart.rules import State
 from heartroom.games.heart_to_heart.solver import fewest_moves, winnable
 
@@ -101,6 +102,14 @@ class HeartToHeart:
         """The win, or `None`: a game that is stuck is not over, as moves can be taken back."""
         position = state.position
         return Outcome((0,), (position.score,)) if position.status == rules.WON else None
+
+    def statistics(self, state: State) -> tuple[Mapping[str, int], ...]:
+        """`moves`: draws, recycles, pairs and undos; `undos` among them."""
+        return ({"moves": state.position.moves + 2 * state.undos, "undos": state.undos},)
+
+    def progress(self, state: State) -> float:
+        """How much of the heart is gone."""
+        return state.position.score / (rules.CARD_SCORE * HEART_SIZE)
 
     def daily_deal(self, entropy: bytes) -> Puzzle | None:
         """See `game.DailyGame`."""

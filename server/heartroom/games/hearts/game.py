@@ -149,5 +149,20 @@ class Hearts:
         """The lowest total wins, or shares the win; `None` while the game goes on."""
         return Outcome(rules.winners(state), state.totals) if state.phase == OVER else None
 
+    def statistics(self, state: State) -> tuple[Mapping[str, int], ...]:
+        """`hands`, `points` in all of them, and `moons` shot."""
+        return tuple(
+            {
+                "hands": len(state.sheet),
+                "points": state.totals[seat],
+                "moons": sum(score.moon == seat for score in state.sheet),
+            }
+            for seat in SEATS
+        )
+
+    def progress(self, state: State) -> float:
+        """How near the highest total has come to the target."""
+        return min(1.0, max(0, *state.totals) / state.table.target)
+
 
 HEARTS: Final = Hearts()
