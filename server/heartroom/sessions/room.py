@@ -678,7 +678,7 @@ class Room:
         self.version += 1
         self._times_ms.append(at_ms)
         self._bodies.append(body)
-        if deed.seat != HOUSE:
+        if deed.ref:
             self._seen[deed.seat][deed.ref] = self.version
         began = self.started_ms is None and (deed.seat != HOUSE or deed.action[0] == "start")
         if began:
