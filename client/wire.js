@@ -11,6 +11,7 @@ import { Emitter } from './emitter.js';
  * @typedef {object} Pending an action that has had neither ack nor reject
  * @property {number} id
  * @property {number} base the version it is meant on, or the negated id of the action under way that makes it
+ * @property {number} on the version that it is done on, if all goes well
  * @property {number} epoch
  * @property {Action} action
  * @property {boolean} sent on the present connection
@@ -156,9 +157,19 @@ export class Wire extends Emitter {
     if (!table) return;
     const last = this.pending.filter((p) => !p.doomed).at(-1);
     const base = last ? -last.id : table.version;
+    const on = last ? last.on + 1 : table.version;
     const id = this.#nextId++;
-    this.#setPending([...this.pending, { id, base, epoch: table.epoch, action, sent: false, doomed: false }]);
+    this.#setPending([...this.pending, { id, base, on, epoch: table.epoch, action, sent: false, doomed: false }]);
     this.#flush();
+  }
+
+  /**
+   * The pending actions that the table does not show yet. A diff comes before the ack of its action, and
+   * for that moment the action is both pending and on the table.
+   */
+  get underWay() {
+    const version = this.table?.version ?? 0;
+    return this.pending.filter(({ on }) => on >= version);
   }
 
   /**

@@ -90,7 +90,7 @@ class Seated {
 
   /** @param {Table} table */
   update({ view, version }) {
-    this.#table.update({ view, version, pending: this.#app.wire.pending });
+    this.#table.update({ view, version, pending: this.#app.wire.underWay });
     this.#tick();
   }
 

@@ -75,6 +75,22 @@ test('each action of a burst is built on the one before', () => {
   assert.deepEqual(sent().at(-1), act(3, 8), 'and on what is seen when nothing is under way');
 });
 
+test('an action whose diff is here and whose ack is not was not under way twice', () => {
+  const { wire } = joined(5);
+  wire.act(draw);
+  wire.act(draw);
+  assert.deepEqual(wire.underWay.map(({ id }) => id), [FIRST_ID, FIRST_ID + 1]);
+  wire.receive(diff(6));
+  assert.deepEqual(wire.underWay.map(({ id }) => id), [FIRST_ID + 1], 'the table shows the first one now');
+  wire.act(draw);
+  wire.receive([2, FIRST_ID, 6]);
+  wire.receive(diff(7));
+  assert.deepEqual(wire.underWay.map(({ id }) => id), [FIRST_ID + 2]);
+  wire.receive([2, FIRST_ID + 1, 7]);
+  wire.receive(diff(8));
+  assert.deepEqual([wire.underWay, wire.pending.length], [[], 1]);
+});
+
 test('actions outlive the connection, with their ids and bases, in order', () => {
   const { wire, open, sent } = joined(5);
   wire.act(draw);
