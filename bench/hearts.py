@@ -1,7 +1,7 @@
 """How fast the engine of Hearts is, and how well its bots play: `python -m bench.hearts [HANDS]`.
 
-1. Random hands a second, beside OpenSpiel's `hearts` (C++, driven from Python like ours), in turns in the same
-   run. A hand is the deal, the pass and 52 cards; each side picks among what it says is legal.
+1. Random hands a second, beside OpenSpiel's `hearts` (C++, driven from Python like ours), in turns in the
+   same run. A hand is the deal, the pass and 52 cards; each side picks among what it says is legal.
 2. HANDS hands (1,000, always the same ones) of one *good* bot against three *easy* ones, the good one in each
    seat for a quarter of them and all four ways to pass: points a hand, and the time of its decisions.
 """
@@ -88,8 +88,8 @@ def match(hands: int, omnibus: bool) -> str:
     times_ms.sort()
     return (
         f"good against easy ×3, {'omnibus' if omnibus else 'standard'}, {hands} hands:"
-        f" {statistics.mean(points):.2f} ± {error:.2f} points a hand, the others {statistics.mean(others):.2f};"
-        f" moons {moons}, suffered {suffered}\n"
+        f" {statistics.mean(points):.2f} ± {error:.2f} points a hand,"
+        f" the others {statistics.mean(others):.2f}; moons {moons}, suffered {suffered}\n"
         f"    CPU a decision of good, ms: mean {statistics.mean(times_ms):.0f},"
         f" 99 % {times_ms[int(0.99 * len(times_ms))]:.0f}, worst {times_ms[-1]:.0f}"
     )

@@ -106,6 +106,22 @@ def test_their_choices_do_not_depend_on_hidden_cards(level: str, positions: int)
             assert bot(other, level) == (seat, action)
 
 
+def test_what_a_bot_sees_is_what_its_seat_knows() -> None:
+    rng = Random(4)
+    for number in range(1, 30):
+        state = new_hand(number, number, omnibus=True)
+        while not hand_over(state):
+            if state.phase == PLAYING:
+                for seat in SEATS:
+                    seen = bots.Seen.through(HEARTS.view(state, seat), seat)
+                    assert seen.known == rules.known(state, seat)
+                    assert seen.known.broken == state.broken
+                    assert (seen.penalty, seen.jack) == (state.penalty, state.jack)
+                    assert all(state.hands[s] & ~seen.known.possible[s] == 0 for s in SEATS)
+                    assert all(seen.known.held[s] & ~state.hands[s] == 0 for s in SEATS)
+            state = HEARTS.apply(state, *any_move(rng, state))
+
+
 def test_before_the_pass_their_choices_do_not_depend_on_hidden_cards() -> None:
     state = new_hand(8)
     other = state._replace(hands=(state.hands[0], state.hands[2], state.hands[3], state.hands[1]))

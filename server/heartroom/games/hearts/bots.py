@@ -136,10 +136,10 @@ def _easy_play(seen: Seen, legal: Sequence[Card], dice: Dice) -> Card:
 
 # --- good ---------------------------------------------------------------------------------------------
 
-_PLAYS: Final = 16_000
+_PLAYS: Final = 30_000
 """About how many cards *good* plays out in its head before it plays one."""
 _FEWEST_WORLDS: Final = 12
-_MOST_WORLDS: Final = 60
+_MOST_WORLDS: Final = 120
 """In how many guessed deals it does so."""
 
 

@@ -16,7 +16,20 @@ from __future__ import annotations
 from heartroom.cards import CLUBS, SUITS
 
 from .deck import HEIGHT, SEATS, SUIT_MASK, SUIT_OF, Mask, cards, top
-from .knowledge import Knowledge
+from .knowledge import Knowledge, Trick
+
+
+def thinkable(hand: Mask, out: Mask, trick: Trick) -> bool:
+    """Whether it is worth asking `provable`, for a seat on turn with `hand`, when the others hold the cards
+    `out`: a quick look that says no to nearly all that cannot be proved, and to nothing that can."""
+    led = -1
+    if trick:
+        led = SUIT_OF[trick[2]]
+        if top(hand, led) < HEIGHT[trick[2 + ((trick[1] - trick[0]) & 3)]]:
+            return False
+    return not any(
+        suit != led and hand & SUIT_MASK[suit] and top(hand, suit) < top(out, suit) for suit in SUITS
+    )
 
 
 def provable(known: Knowledge) -> bool:

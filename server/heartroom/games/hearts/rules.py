@@ -266,7 +266,7 @@ def claim_rest(state: State, seat: int) -> State:
     _check(state, PLAYING)
     if seat != state.turn:
         raise Refused("not_your_turn")
-    if not claim.provable(known(state, seat)):
+    if not can_claim(state, seat):
         raise Refused("cannot_claim")
     return _score(
         state._replace(
@@ -277,6 +277,13 @@ def claim_rest(state: State, seat: int) -> State:
             claimed=(seat, state.hands[seat]),
         )
     )
+
+
+def can_claim(state: State, seat: int) -> bool:
+    """Whether what `seat`, on turn, knows proves that all remaining tricks are its own."""
+    hand = state.hands[seat]
+    out = sum(state.hands) - hand  # all that it neither holds nor has seen played
+    return claim.thinkable(hand, out, state.trick) and claim.provable(known(state, seat))
 
 
 def say_next(state: State, seat: int) -> State:

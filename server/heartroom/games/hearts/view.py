@@ -2,7 +2,7 @@
 
 Owns the fields of the view and who sees what: a seat its own cards, what it gave and (once all have
 passed) what it was given; everybody the table. A card face up is a number in a tuple; cards face down
-are counted. Knows no rules; asks `rules` and `claim`.
+are counted. Knows no rules; asks `rules`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 
 from heartroom.games.game import View
 
-from . import claim, deck, rules
+from . import deck, rules
 from .deck import SEATS
 from .rules import NOBODY, PASSING, PLAYING, State
 
@@ -74,7 +74,7 @@ def _view(state: State, eyes: frozenset[int], seat: int | None) -> View:
         rules.points(state),
         deck.cards(state.legal) if on_turn else (),
         rules.why(state) if on_turn else "",
-        int(on_turn and claim.provable(rules.known(state, state.turn))),
+        int(on_turn and rules.can_claim(state, state.turn)),
         (state.claimed[0], *deck.cards(state.claimed[1])) if state.claimed else (),
         tuple((*line.points, None if line.moon == NOBODY else line.moon) for line in state.sheet),
         state.totals,
