@@ -8,6 +8,7 @@ closed somebody does: the next to open the session, or the next `sweep` of any n
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import structlog
@@ -24,7 +25,7 @@ from heartroom.sessions.house import House
 from heartroom.sessions.room import Room
 from heartroom.sessions.tasks import end
 from heartroom.store import keys
-from heartroom.store.boards import Boards, Page
+from heartroom.store.boards import Boards, totals
 from heartroom.store.days import Days
 from heartroom.store.people import People
 from heartroom.store.store import Away, or_away
@@ -49,6 +50,8 @@ class Leaderboards:
         self.people: Final = People(house.store)
         self.all_time: Final = Boards(house.store, keys.ALL_TIME, results.ALL_TIME)
         self._days: Final[Days] = daily.days
+        self.chores: Final[dict[str, Callable[[str], Awaitable[None]]]] = {"name": self.renamed}
+        """By what is due (see `store.keys.DUE`): how it is done for a player."""
         self._looked_at: dict[str, int] = {}
         """By session: the version at which it was last found not to be over."""
         self._sweeper: asyncio.Task[None] | None = None
@@ -69,9 +72,9 @@ class Leaderboards:
         """The boards of a day."""
         return Boards(self.house.store, day, results.BOARDS)
 
-    async def page(self, day: Day, by: str, pid: str) -> Page:
-        """What the player `pid` is shown of a day's board. Raises `Away`."""
-        return await self.of_day(day).page(by, pid)
+    async def totals(self, days: Sequence[Day]) -> list[int]:
+        """How many players each day's boards have. Raises `Away`."""
+        return await totals(self.house.store, days)
 
     async def result(self, day: Day, pid: str) -> Result | None:
         """A player's result of a day. Raises `Away`."""
@@ -165,8 +168,8 @@ class Leaderboards:
         for day in (dates.after(today, -2), dates.after(today, -1), today):
             await self._sweep_day(day)
         for what, pid in await self.people.due():
-            if what == "name":
-                await self.renamed(pid)
+            if what in self.chores:
+                await self.chores[what](pid)
 
     async def _sweep_day(self, day: Day) -> None:
         deal = await self.daily.find(day)

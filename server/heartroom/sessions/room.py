@@ -322,6 +322,17 @@ class Room:
 
         await self._await(make)
 
+    async def give_up_seat(self, pid: str) -> None:
+        """A player who is not connected here leaves for good, if seated. Raises `Refused`."""
+
+        def make() -> Deed:
+            seat = self.table.seat_of(pid)
+            if seat is None:
+                raise _Already
+            return Deed(HOUSE, 0, ("stand", seat))
+
+        await self._await(make)
+
     async def set_private(self, pid: str, private: bool) -> None:
         """Keeps out (or lets in) those who only watch; returns when that is stored. Raises `Refused`
         (`not_seated` for anybody but the host)."""

@@ -116,6 +116,15 @@ class Boards:
         return count
 
 
+async def totals(store: Store, slots: Sequence[str]) -> list[int]:
+    """How many players have an entry on the boards of each slot. Raises `Away`."""
+    async with or_away(), store.redis.pipeline(transaction=False) as pipe:
+        for slot in slots:
+            pipe.hlen(keys.facts(slot))
+        counts: list[int] = await pipe.execute()
+    return counts
+
+
 def _rows(flat: Sequence[bytes]) -> list[Row]:
     """Rows whose ranks are yet to be counted."""
     return [

@@ -123,3 +123,7 @@ def recovery(digest: str) -> str:
 def bucket(what: str, whose: str) -> str:
     """String: how often `whose` may yet do `what`. All buckets of one kind share a slot."""
     return f"hr:q:{{{what}}}:{whose}"
+
+
+LIVE = "hr:live"
+"""Hash: by node, the live games that it has open."""

@@ -326,6 +326,11 @@ class Store:
         async with or_away():
             await self.redis.sadd(keys.DUE, f"name {pid}")
             await self.redis.hset(keys.player(pid), "name", name)
+        await self.tell_renamed(pid, name)
+
+    async def tell_renamed(self, pid: str, name: str) -> None:
+        """Tells all nodes what a player is called. Raises `Away`."""
+        async with or_away():
             await self.redis.publish(keys.EVERYBODY, msgspec.msgpack.encode((pid, name)))
 
     async def tell_changed(self, topic: str) -> None:

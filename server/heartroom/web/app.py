@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib.resources
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import structlog
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -29,7 +28,9 @@ from heartroom.sessions import record
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Room
 from heartroom.sessions.table import HOUSE
-from heartroom.store.store import Away, Store
+from heartroom.store.store import Store
+from heartroom.web.answers import answering, of_own_page, refusal
+from heartroom.web.api import Api
 from heartroom.web.connection import Connection
 from heartroom.web.identity import Identity
 from heartroom.web.settings import Settings
@@ -104,33 +105,6 @@ class HashedFiles(StaticFiles):
         return response
 
 
-def _refusal(status: HTTPStatus, code: str) -> JSONResponse:
-    return JSONResponse({"code": code}, status)
-
-
-_REFUSED = {
-    Code.NO_SESSION.value: HTTPStatus.NOT_FOUND,
-    Code.NOT_OVER.value: HTTPStatus.CONFLICT,
-    Code.SEALED.value: HTTPStatus.FORBIDDEN,
-}
-
-
-def _api(
-    endpoint: Callable[[Web, Request], Awaitable[Response]],
-) -> Callable[[Web, Request], Awaitable[Response]]:
-    """An endpoint whose refusals become answers."""
-
-    async def answering(web: Web, request: Request) -> Response:
-        try:
-            return await endpoint(web, request)
-        except Refused as refused:
-            return _refusal(_REFUSED.get(refused.code, HTTPStatus.BAD_REQUEST), refused.code)
-        except Away:
-            return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, Code.UNAVAILABLE.value)
-
-    return answering
-
-
 class Web:
     """Everything that answers over HTTP and websockets, for one node."""
 
@@ -139,6 +113,7 @@ class Web:
         self._identity: Final = Identity(secret)
         self._store: Final = store
         self.house: Final = House(store, settings.limits)
+        self.api: Final = Api(self.house, self._identity, settings.origins)
         index = STATIC / "index.html"
         self._index: Final = index.read_bytes() if index.is_file() else None
 
@@ -151,6 +126,7 @@ class Web:
             Route("/api/sessions/{session}/log", self.log),
             Route("/api/replays/example/{game}", self.example),
             Route("/api/replays/{session}", self.replay),
+            *self.api.routes(),
             *(Route(path, self.page) for path in _PAGES),
         ]
         if STATIC.is_dir():
@@ -170,9 +146,11 @@ class Web:
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         """Opens the house, and closes it when the last connection is gone."""
         self.house.start()
+        self.api.start()
         try:
             yield
         finally:
+            await self.api.aclose()
             await self.house.aclose()
             await self._store.aclose()
 
@@ -192,7 +170,7 @@ class Web:
     async def not_found(self, request: Request, _error: Exception) -> Response:
         """Pages that there are none of; the client says so in the reader's language."""
         if request.url.path.startswith(("/api/", "/assets/")) or request.method not in ("GET", "HEAD"):
-            return _refusal(HTTPStatus.NOT_FOUND, "not_found")
+            return refusal(HTTPStatus.NOT_FOUND, "not_found")
         return await self.page(request, HTTPStatus.NOT_FOUND)
 
     async def file(self, _request: Request, path: Path) -> Response:
@@ -220,14 +198,14 @@ class Web:
         deeds = ((at_ms - started, deed.seat, deed.action) for at_ms, deed in room.log if deed.seat != HOUSE)
         return room, b"".join(record.lines(room.game, room.setup, room.names, deeds))
 
-    @_api
+    @answering
     async def log(self, request: Request) -> Response:
         """A finished game as JSON lines."""
         room, raw = await self._finished(request)
         disposition = f'attachment; filename="{room.game.name}-{room.sid}.jsonl"'
         return Response(raw, headers={"content-disposition": disposition}, media_type="application/jsonl")
 
-    @_api
+    @answering
     async def replay(self, request: Request) -> Response:
         """A finished game to look at."""
         _room, raw = await self._finished(request)
@@ -237,7 +215,7 @@ class Web:
         """The recorded game that a game's folder brings along."""
         raw = _example(request.path_params["game"])
         if raw is None:
-            return _refusal(HTTPStatus.NOT_FOUND, Code.UNKNOWN_GAME.value)
+            return refusal(HTTPStatus.NOT_FOUND, Code.UNKNOWN_GAME.value)
         return Response(
             record.replay(record.read(raw)),
             headers={"cache-control": "public, max-age=3600"},
@@ -248,10 +226,7 @@ class Web:
 
     def _own_origin(self, connection: HTTPConnection) -> bool:
         """Whether a browser's page (which sends its origin) is one of ours."""
-        origin = connection.headers.get("origin")
-        if origin is None:
-            return True
-        return urlsplit(origin).netloc == connection.headers.get("host") or origin in self._settings.origins
+        return "origin" not in connection.headers or of_own_page(connection, self._settings.origins)
 
     async def websocket(self, websocket: WebSocket) -> None:
         """One client's connection, from handshake to end."""

@@ -6,6 +6,7 @@ Knows no socket (an `Outlet` sends) and no web framework.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine
@@ -30,12 +31,16 @@ from heartroom.protocol.inbound import (
     Start,
     TableOptions,
     Unreadable,
+    Watch,
 )
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Room
 from heartroom.sessions.viewer import Outlet, Viewer
 from heartroom.store.store import Away
 from heartroom.web.identity import pseudonym
+
+TOPIC: Final = re.compile(r"live|daily|all-time|board/\d{4}-\d\d-\d\d", re.ASCII)
+"""What can be watched."""
 
 _log = structlog.get_logger(__name__)
 
@@ -129,6 +134,7 @@ class Connection:
         """The socket is gone. What was sent is still done."""
         self._closed = True
         self._waiting.clear()
+        self._house.topics.watch(self._outlet, None)
         if self._task is not None:
             self._task.cancel()
         self._leave()
@@ -158,6 +164,8 @@ class Connection:
             self._wait_for(self._name(message))
         elif type(message) is Quick:
             self._wait_for(self._quick(message))
+        elif type(message) is Watch:
+            self._watch(message)
         elif type(message) is Leave:
             self._leave()
         elif isinstance(message, Sit | Stand | Start):
@@ -259,6 +267,12 @@ class Connection:
             self._refuse(message.ref, Code.UNAVAILABLE.value)
         else:
             await self._welcome()
+
+    def _watch(self, message: Watch) -> None:
+        if message.topic is not None and not TOPIC.fullmatch(message.topic):
+            self._refuse(None, Code.MALFORMED.value)
+        else:
+            self._house.topics.watch(self._outlet, message.topic)
 
     def _leave(self) -> None:
         if self._room is not None:

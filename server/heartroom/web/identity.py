@@ -55,6 +55,10 @@ class Identity:
             parts.append("Secure")
         return "; ".join(parts)
 
+    def no_cookie(self, *, secure: bool) -> str:
+        """The `Set-Cookie` header that makes a browser forget who it was."""
+        return f"{COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax{'; Secure' if secure else ''}"
+
 
 def pseudonym(pid: str) -> str:
     """A name for a player that can be shown and logged and leads back to no cookie."""

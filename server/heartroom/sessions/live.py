@@ -1,0 +1,163 @@
+"""The list of games that are being played now and may be watched.
+
+Each node writes down, all at once and every few seconds, which of them it has open; whoever asks puts
+together what the nodes say. So games cost nothing for being listed, however many moves they take, and a node
+that dies takes its games off by saying nothing more.
+
+Of a game only what everybody may know is listed; games that are private are not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+import msgspec
+import structlog
+
+from heartroom.games.game import ProgressGame
+from heartroom.sessions.house import House
+from heartroom.sessions.room import Room
+from heartroom.sessions.tasks import end
+from heartroom.store import keys
+from heartroom.store.store import Away
+
+_log = structlog.get_logger(__name__)
+
+TOPIC: Final = "live"
+
+
+class Playing(NamedTuple):
+    """One game on one node, or (`merged`) on all."""
+
+    session: str
+    game: str
+    code: str | None
+    """What its deal is called, if it has a name."""
+    ranked: str
+    """See `driver.Settings`."""
+    names: tuple[str, ...]
+    """By seat; `""` for a bot and for a player without a name."""
+    bots: tuple[bool, ...]
+    """By seat: whether a bot plays there now."""
+    scores: tuple[int, ...]
+    version: int
+    """How many actions there were; not for showing, as it counts hidden ones, too."""
+    progress: float | None
+    """0 … 1, of a game that knows."""
+    since_ms: int
+    """When it began, ms since 1970."""
+    players: int
+    """Players who are connected."""
+    viewers: int
+    """Others who look on."""
+
+
+_decoder = msgspec.msgpack.Decoder(tuple[Playing, ...])
+
+
+class Live:
+    """One a node. `start` it, and `aclose` it before the house."""
+
+    LOOK_S: Final = 2.0
+    """How often a node writes down what has changed."""
+    REPEAT: Final = 5
+    """After how many looks it repeats what has not."""
+    OLD_MS: Final = 30_000
+    """How long what a node says holds."""
+    MOST: Final = 200
+    """Games that one node lists: those with the most viewers."""
+
+    def __init__(self, house: House) -> None:
+        self._house: Final = house
+        self._said = b""
+        self._looks = 0
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begins to list this node's games."""
+        self._task = asyncio.get_running_loop().create_task(self._keep())
+
+    async def aclose(self) -> None:
+        """Takes this node's games off the list."""
+        await end([self._task])
+        if self._said:
+            try:
+                await self._say(b"")
+            except Away:
+                return  # in some seconds nobody believes us any more
+
+    async def games(self) -> list[Playing]:
+        """All live games, those with the most viewers first, then the latest. Raises `Away`."""
+        said: list[bytes] = await self._house.store.run("live", [keys.LIVE], [self.OLD_MS, "", ""])
+        return merged(playing for raw in said for playing in _decoder.decode(raw))
+
+    async def look(self) -> None:
+        """Writes down what has changed since the last look. Raises `Away`."""
+        here = sorted(filter(None, map(_playing, self._house.rooms.values())), key=_interest)
+        raw = msgspec.msgpack.encode(here[: self.MOST]) if here else b""
+        self._looks += 1
+        if raw == self._said and not (raw and self._looks % self.REPEAT == 0):
+            return
+        changed = raw != self._said
+        await self._say(raw)
+        if changed:
+            await self._house.store.tell_changed(TOPIC)
+
+    async def _say(self, raw: bytes) -> None:
+        await self._house.store.run("live", [keys.LIVE], [self.OLD_MS, self._house.store.node, raw])
+        self._said = raw
+
+    async def _keep(self) -> None:
+        while True:
+            try:
+                await self.look()
+            except Away:
+                self._said = b""
+            except Exception:
+                _log.exception("live games could not be listed")
+            await asyncio.sleep(self.LOOK_S)
+
+
+def merged(said: Iterable[Playing]) -> list[Playing]:
+    """What several nodes say, put together: who is connected and who looks on is added up, of the rest the
+    latest counts. Without a player who is there it is no live game."""
+    found: dict[str, Playing] = {}
+    for playing in said:
+        other = found.get(playing.session)
+        if other is not None:
+            playing = max(playing, other, key=lambda one: one.version)._replace(
+                players=playing.players + other.players, viewers=playing.viewers + other.viewers
+            )
+        found[playing.session] = playing
+    return sorted((playing for playing in found.values() if playing.players), key=_interest)
+
+
+def _interest(playing: Playing) -> tuple[int, int, str]:
+    return -playing.viewers, -playing.since_ms, playing.session
+
+
+def _playing(room: Room) -> Playing | None:
+    """What is listed of a room; `None` if it is not."""
+    if room.started_ms is None or room.is_over or room.table.closed or not room.table.started:
+        return None
+    players = len(room.seats_here)
+    viewers = sum(viewer.seat is None for watching in room.viewers.values() for viewer in watching)
+    if not players and not viewers:
+        return None
+    code = room.setup.options.get("code")
+    return Playing(
+        session=room.sid,
+        game=room.game.name,
+        code=code if isinstance(code, str) else None,
+        ranked=room.settings.ranked,
+        names=tuple(room.names),
+        bots=tuple(not room.table.is_human(seat) for seat in range(room.game.seats)),
+        scores=room.game.scores(room.state),
+        version=room.version,
+        progress=room.game.progress(room.state) if isinstance(room.game, ProgressGame) else None,
+        since_ms=room.started_ms,
+        players=players,
+        viewers=viewers,
+    )
