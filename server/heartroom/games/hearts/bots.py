@@ -32,7 +32,7 @@ from .deck import (
     cards,
 )
 from .knowledge import Knowledge, infer
-from .rollout import NOBODY, PLAIN, QUEEN_BIT, STRONG, Position, by_strength, playout
+from .rollout import NOBODY, QUEEN_BIT, STRONG, Position, by_strength, playout
 from .rules import PASSING, SCORED
 from .view import FIELD
 from .worlds import Worlds
@@ -47,7 +47,6 @@ class Seen(NamedTuple):
     known: Knowledge
     number: int
     """The hand's number."""
-    pass_offset: int
     omnibus: bool
     penalty: tuple[int, ...]
     """What each seat has taken in hearts and the queen of spades."""
@@ -69,9 +68,7 @@ class Seen(NamedTuple):
             if JACK_OF_DIAMONDS in played:
                 jack = winner
         known = infer(seat, hand, tricks, under_way, seat + offset & 3, given)
-        return cls(
-            known, view[FIELD["hand_number"]], offset, bool(view[FIELD["omnibus"]]), tuple(penalty), jack
-        )
+        return cls(known, view[FIELD["hand_number"]], bool(view[FIELD["omnibus"]]), tuple(penalty), jack)
 
 
 def choose(level: str, view: View, seat: int, seed: str) -> Action:
@@ -230,20 +227,26 @@ def _spared(known: Knowledge) -> set[int]:
 
 
 def _distinct(known: Knowledge, legal: Sequence[Card]) -> list[Card]:
-    """`legal` without cards that do the same as another: the next lower of the suit, with nothing in
-    between that is still to be played or on the table."""
-    between = known.unseen | deck.mask(known.trick[2:])
+    """`legal` without the cards that do the same as the next higher one."""
+    apart = by_strength(known.unseen | deck.mask(known.trick[2:]))
     found: list[Card] = []
     for card in sorted(legal, key=lambda card: STRONG[card]):
-        if found:
-            last = found[-1]
-            same = SUIT_OF[last] == SUIT_OF[card] and PENALTY[last] == PENALTY[card]
-            gap = [PLAIN[number] for number in range(STRONG[last] + 1, STRONG[card])]
-            if same and JACK_OF_DIAMONDS not in (last, card) and not any(between >> c & 1 for c in gap):
-                found[-1] = card
-                continue
+        if found and _do_the_same(found[-1], card, apart):
+            found.pop()
         found.append(card)
     return found
+
+
+def _do_the_same(lower: Card, higher: Card, apart: Mask) -> bool:
+    """Whether two cards of one hand win and cost the same, as none of `apart` (by strength: what the others
+    hold and what is on the table) stands between them."""
+    between = (1 << STRONG[higher]) - (1 << STRONG[lower])
+    return (
+        SUIT_OF[lower] == SUIT_OF[higher]
+        and PENALTY[lower] == PENALTY[higher]
+        and JACK_OF_DIAMONDS not in (lower, higher)
+        and not apart & between
+    )
 
 
 class Level(NamedTuple):
