@@ -7,9 +7,11 @@ import gc
 import json
 import logging
 import os
+import signal
 import socket
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,8 @@ from heartroom.web.app import Web
 from heartroom.web.settings import BadSetting, Settings
 from heartroom.web.sockets import DirectProtocol
 from heartroom.web.workers import Workers, end_with_parent
+
+_ENDING = (signal.SIGTERM, signal.SIGINT)
 
 _SPARE_PORTS = 10
 """How many further ports are tried when none was asked for and the usual one is taken."""
@@ -249,7 +253,20 @@ def _serve(settings: Settings, secret: str, redis_url: str, listening: socket.so
     # What has been imported stays: no need to look through it for garbage again and again.
     gc.collect()
     gc.freeze()
-    uvicorn.Server(config).run(sockets=[listening])
+    _Server(config).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Ends the server at SIGTERM and SIGINT. uvicorn's own would raise them again afterwards, and then we
+        would end as if by accident, without having ended the store."""
+        before = {number: signal.signal(number, self.handle_exit) for number in _ENDING}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 def _log_to_stderr(level: str) -> None:

@@ -16,8 +16,10 @@ from heartroom.leaderboards.service import Leaderboards
 from heartroom.sessions.house import House
 from heartroom.sessions.log import Deed, pack
 from heartroom.sessions.room import Room
+from heartroom.sessions.table import HOUSE
+from heartroom.store import keys
 from heartroom.store.days import Deal
-from heartroom.store.store import STORED, Commit
+from heartroom.store.store import STORED, Commit, Store
 from tests.support.games import CODE, GAME, WINNING
 
 PAR = 73
@@ -107,6 +109,15 @@ async def play(room: Room, house: House, actions: list[tuple[Any, ...]]) -> None
         opened = await house.store.open(room.sid, room.version)
         assert opened is not None
         room.missed(room.version, opened.entries)
+
+
+async def write(store: Store, sid: str, elapsed_ms: int, detours: int = 0, start_ms: int = 10**12) -> None:
+    """Writes the whole log of a won attempt, as `commit.lua` would have, with times of our choice."""
+    actions = winning(detours)
+    deeds = [Deed(HOUSE, 0, ("start",)), *(Deed(0, ref, action) for ref, action in enumerate(actions, 1))]
+    times = [start_ms + elapsed_ms * done // len(actions) for done in range(len(deeds))]
+    entries = [b"%013d" % at_ms + pack(deed) for at_ms, deed in zip(times, deeds, strict=True)]
+    await store.redis.rpush(keys.log(sid), *entries)
 
 
 def digits(day: Day) -> str:

@@ -69,7 +69,11 @@ def of_own_page(connection: HTTPConnection, origins: tuple[str, ...]) -> bool:
     origin = connection.headers.get("origin")
     if origin is None:
         return False
-    return urlsplit(origin).netloc == connection.headers.get("host") or origin in origins
+    try:
+        netloc = urlsplit(origin).netloc
+    except ValueError:
+        return False
+    return netloc == connection.headers.get("host") or origin in origins
 
 
 async def body(request: Request, kind: type[T], origins: tuple[str, ...]) -> T:

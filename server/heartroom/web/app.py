@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import structlog
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
@@ -117,7 +116,7 @@ class Web:
         index = STATIC / "index.html"
         self._index: Final = index.read_bytes() if index.is_file() else None
 
-    def app(self) -> Starlette:
+    def app(self) -> ASGIApp:
         """The ASGI application."""
         routes: list[Any] = [
             WebSocketRoute("/ws", self.websocket),
@@ -135,12 +134,9 @@ class Web:
             for file in sorted(STATIC.iterdir()):
                 if file.is_file() and file.name != "index.html":
                     routes.append(Route(f"/{file.name}", partial(self.file, path=file)))
-        return Starlette(
-            routes=routes,
-            middleware=[Middleware(SecurityHeaders)],
-            lifespan=self.lifespan,
-            exception_handlers={404: self.not_found},
-        )
+        app = Starlette(routes=routes, lifespan=self.lifespan, exception_handlers={404: self.not_found})
+        # Around all of it: a middleware of Starlette's is not asked when something fails.
+        return SecurityHeaders(app)
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -285,9 +281,9 @@ class Web:
                 connection.received(data or b"", data is not None)
                 if outlet.backlog > HIGH_WATER:
                     clear.clear()
-                    await asyncio.wait(
-                        [sending, asyncio.ensure_future(clear.wait())], return_when="FIRST_COMPLETED"
-                    )
+                    cleared = asyncio.ensure_future(clear.wait())
+                    await asyncio.wait([sending, cleared], return_when="FIRST_COMPLETED")
+                    cleared.cancel()
         finally:
             sending.cancel()
             await asyncio.gather(sending, return_exceptions=True)

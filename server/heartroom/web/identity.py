@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from http.cookies import CookieError, SimpleCookie
 from typing import Final
 
 from itsdangerous import BadSignature, Signer
+from starlette.requests import cookie_parser
 
 COOKIE: Final = "heartroom"
 _YEAR_S: Final = 365 * 86_400
@@ -41,12 +41,9 @@ class Identity:
 
     def read(self, header: str | None) -> str | None:
         """The player in a `Cookie` header; `None` if there is none."""
-        try:
-            cookies = SimpleCookie(header or "")
-        except CookieError:
-            return None
-        morsel = cookies.get(COOKIE)
-        return self.unseal(morsel.value) if morsel is not None else None
+        # Not the standard library's parser: it gives up at the first cookie of others that it finds odd.
+        value = cookie_parser(header or "").get(COOKIE)
+        return self.unseal(value) if value is not None else None
 
     def set_cookie(self, pid: str, *, secure: bool) -> str:
         """The `Set-Cookie` header that makes a browser be `pid`."""
