@@ -54,6 +54,7 @@
  * @property {string} tagline key of its text
  * @property {(code: string) => boolean} readsCode whether a deal code could be this game's
  * @property {(view: View) => string} code of the deal
+ * @property {(view: View) => boolean} [over] whether nothing is left to be played
  * @property {GameSetting[]} settings
  * @property {[keys: string, label: string][]} keys keys of the keyboard, and the key of the text that says what for
  * @property {(i18n: I18n) => HTMLElement} picture for the front page

@@ -183,6 +183,15 @@ export class Wire extends Emitter {
   }
 
   /**
+   * A game is over; *welcome* names only those that are not.
+   * @param {string} session
+   */
+  ended(session) {
+    if (!this.welcome) return;
+    this.welcome = { ...this.welcome, sessions: this.welcome.sessions.filter(([its]) => its !== session) };
+  }
+
+  /**
    * Rejects with `Refused`.
    * @param {string} name
    * @returns {Promise<void>}
@@ -209,7 +218,7 @@ export class Wire extends Emitter {
       case WELCOME:
         return this.#onWelcome(message);
       case CREATED:
-        return this.#answer(message[1], (request) => request.done(message[2]));
+        return this.#onCreated(message[1], message[2]);
       case TABLE:
         return this.#change('people', { names: message[1], viewers: message[2] });
       case CLOCK:
@@ -262,6 +271,16 @@ export class Wire extends Emitter {
     for (const [ref, { message }] of this.#requests) {
       if (message[0] === NAME) this.#answer(ref, (request) => request.done());
     }
+  }
+
+  /** @param {number} ref @param {string} session */
+  #onCreated(ref, session) {
+    const game = this.#requests.get(ref)?.message[2];
+    if (game && this.welcome) {
+      this.ended(session);
+      this.welcome = { ...this.welcome, sessions: [[session, game], ...this.welcome.sessions] };
+    }
+    this.#answer(ref, (request) => request.done(session));
   }
 
   /** @param {number} id @param {string} code */

@@ -21,6 +21,7 @@ export function play(app, session) {
   const show = (/** @type {Table} */ table) => {
     const game = games.get(table.game);
     if (!game) return message(app, i18n.t('code.unknown_game'));
+    if (game.over?.(table.view)) wire.ended(table.session);
     if (seated?.seat !== table.seat) {
       seated?.destroy();
       seated = new Seated(app, game, table);

@@ -166,6 +166,16 @@ test('a request is answered once, over a lost connection too', async () => {
   assert.equal(await name.catch((error) => error.message), 'bad_name');
 });
 
+test('a game just begun can be continued, and one that is over cannot', () => {
+  const { wire, sent } = joined();
+  void wire.newGame('game', {});
+  const [, ref] = sent().at(-1);
+  wire.receive([5, ref, 'new-session']);
+  assert.deepEqual(wire.welcome?.sessions, [['new-session', 'game']]);
+  wire.ended('new-session');
+  assert.deepEqual(wire.welcome?.sessions, []);
+});
+
 test('a name is known by the welcome that answers it, not by the first one', async () => {
   const { wire, open } = joined();
   let answered = false;

@@ -29,6 +29,7 @@ export const game = {
   // Whatever looks like a code of this family; the server reads it as leniently as it likes.
   readsCode: (code) => /^\s*h\s*h\s*[1i]/i.test(code),
   code: (view) => spread(view).code,
+  over: (view) => spread(view).status === 'won',
   settings: [
     { name: 'heart-to-heart.help', fallback: true, label: 'hh.setting.help', hint: 'hh.setting.helpHint' },
     { name: 'heart-to-heart.errors', fallback: false, label: 'hh.setting.errors', hint: 'hh.setting.errorsHint' },
