@@ -76,12 +76,26 @@ class Settings:
 _CHOICES = {"fsync": ("always", "everysec"), "log_level": ("debug", "info", "warning", "error")}
 
 
+_RANGES = {
+    "port": (0, 65_535),
+    "workers": (1, 64),
+    "live_days": (1, 36_500),
+    "finished_days": (1, 36_500),
+    "linger_seconds": (0, 1_000_000),
+}
+
+_STORES = ("redis://", "rediss://", "unix://")
+
+
 def _read(name: str, kind: str, raw: str) -> Any:
     if name in _CHOICES and raw not in _CHOICES[name]:
         raise BadSetting(f"HEARTROOM_{name.upper()} must be one of {', '.join(_CHOICES[name])}, not {raw!r}")
     if kind == "int":
         if not raw.isascii() or not raw.isdigit():
             raise BadSetting(f"HEARTROOM_{name.upper()} must be a whole number, not {raw!r}")
+        least, most = _RANGES.get(name, (1, 1_000_000))
+        if len(raw) > 9 or not least <= int(raw) <= most:
+            raise BadSetting(f"HEARTROOM_{name.upper()} must be from {least} to {most}, not {raw}")
         return int(raw)
     if kind == "bool":
         if raw not in ("0", "1"):
@@ -109,6 +123,8 @@ def load(environ: Mapping[str, str], **given: Any) -> Settings:
             values[field.name] = _read(field.name, str(field.type), environ[name])
     values.update({name: value for name, value in given.items() if value is not None})
     settings = Settings(**values)
+    if settings.redis_url and not settings.redis_url.startswith(_STORES):
+        raise BadSetting(f"HEARTROOM_REDIS_URL must begin with one of {', '.join(_STORES)}")
     if settings.redis_url and not settings.secret:
         raise BadSetting("HEARTROOM_SECRET must be set (the same on every node) where HEARTROOM_REDIS_URL is")
     if settings.secret and len(settings.secret) < 16:
