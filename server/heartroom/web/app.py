@@ -70,6 +70,7 @@ _PAGES: Final = (
     "/r/{session}",
     "/d/{code}",
     "/rules/{game}",
+    "/learn/{game}",
     "/examples/{game}",
     "/settings",
 )
@@ -114,7 +115,7 @@ class Web:
         self.house: Final = House(store, settings.limits)
         self.api: Final = Api(self.house, self._identity, settings.origins)
         index = STATIC / "index.html"
-        self._index: Final = index.read_bytes() if index.is_file() else None
+        self._index: Final = with_games(index.read_bytes()) if index.is_file() else None
 
     def app(self) -> ASGIApp:
         """The ASGI application."""
@@ -288,6 +289,11 @@ class Web:
             sending.cancel()
             await asyncio.gather(sending, return_exceptions=True)
             connection.closed()
+
+
+def with_games(page: bytes) -> bytes:
+    """The client's page, which says in a `meta` element what games there are: it offers no others."""
+    return page.replace(b'name="games" content=""', b'name="games" content="%s"' % " ".join(games()).encode())
 
 
 async def _close(websocket: WebSocket, code: Close) -> None:
