@@ -7,6 +7,7 @@ import { h } from './ui/dom.js';
 import { games } from './games.js';
 import { Refused } from './wire.js';
 import { play } from './sound.js';
+import { TableForm } from './ui/table-form.js';
 
 /** @typedef {import('./games.js').Game} Game */
 
@@ -66,12 +67,22 @@ export class App {
    * @param {{ replace?: boolean }} [how]
    * @returns {Promise<string | null>} the text of a refusal
    */
-  async begin(game, options, how) {
+  begin(game, options, how) {
+    return this.#goTo(() => this.wire.newGame(game, options), how);
+  }
+
+  /**
+   * The same for whatever answers with a session.
+   * @param {() => Promise<string>} ask
+   * @param {{ replace?: boolean }} [how]
+   * @returns {Promise<string | null>}
+   */
+  async #goTo(ask, how) {
     if (this.beginning) return null;
     this.beginning = true;
     document.documentElement.dataset.beginning = '';
     try {
-      const session = await this.wire.newGame(game, options);
+      const session = await ask();
       this.go(`/g/${encodeURIComponent(session)}`, how);
       return null;
     } catch (error) {
@@ -91,6 +102,53 @@ export class App {
   async beginOrTell(game, options = {}) {
     const refused = await this.begin(game, options);
     if (refused) this.notices.toast(refused, 'refused');
+  }
+
+  /**
+   * Takes a seat at a public table of a game, and says so where that is refused.
+   * @param {string} game
+   */
+  async quick(game) {
+    const refused = await this.#goTo(() => this.wire.quick(game));
+    if (refused) this.notices.toast(refused, 'refused');
+  }
+
+  /**
+   * Tells the player if something asked of the table is refused.
+   * @param {Promise<void>} asked
+   * @returns {Promise<boolean>} whether it was done
+   */
+  async tell(asked) {
+    try {
+      await asked;
+      return true;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      this.notices.toast(this.codeText(error.message), error.message);
+      return false;
+    }
+  }
+
+  /**
+   * Asks how a new table is to be, and makes it.
+   * @param {Game} game
+   */
+  askTable(game) {
+    const { t } = this.i18n;
+    const form = new TableForm(game, this.i18n, this.settings.get(`table.${game.name}`) ?? {});
+    const make = async () => {
+      const { kept, options, table } = form.read();
+      this.settings.set(`table.${game.name}`, kept);
+      const refused = await this.#goTo(() => this.wire.newGame(game.name, options, table));
+      if (refused) this.notices.toast(refused, 'refused');
+    };
+    showDialog({
+      role: 'table',
+      title: t('table.make'),
+      closeLabel: t('close'),
+      body: [form.element],
+      choices: [{ role: 'table-make', kind: 'main', label: t('table.makeIt'), run: () => void make() }],
+    });
   }
 
   /**
@@ -141,6 +199,30 @@ export class App {
     });
   }
 
+  /**
+   * The link to a table: to watch, or to come back to.
+   * @param {string} session
+   */
+  shareTable(session) {
+    const { t } = this.i18n;
+    const link = `${location.origin}/g/${encodeURIComponent(session)}`;
+    showDialog({
+      role: 'share',
+      title: t('table.share'),
+      closeLabel: t('close'),
+      body: [
+        h('p', null, t('table.shareMore')),
+        h(
+          'div',
+          { class: 'choices' },
+          this.#copyButton('copy-watch', t('share.link'), link, 'main'),
+          'share' in navigator && h('button', { type: 'button', class: 'button plain', 'data-role': 'share-native', onclick: () => this.#hand(link) }, t('share.native')),
+        ),
+        h('p', { class: 'share-link' }, link),
+      ],
+    });
+  }
+
   /** @param {string} role @param {string} label @param {string} text @param {string} [kind] */
   #copyButton(role, label, text, kind = 'plain') {
     const copy = async () => {
@@ -162,7 +244,7 @@ export class App {
 
   showSettings() {
     const { t, languages } = this.i18n;
-    const own = [...games.values()].flatMap((game) => [
+    const own = [...games.values()].filter(({ settings }) => settings.length).flatMap((game) => [
       h('h3', null, t(game.title)),
       ...game.settings.map(({ name, label, hint }) => this.#switch(name, t(label), t(hint))),
     ]);
@@ -207,7 +289,7 @@ export class App {
   /** @param {Game} game */
   showHelp(game) {
     const { t } = this.i18n;
-    const keys = [...game.keys, ['N', 'key.new'], ['H, ?', 'key.help']];
+    const keys = [...game.keys, ...(game.party ? [] : [['N', 'key.new']]), ['H, ?', 'key.help']];
     showDialog({
       role: 'help',
       title: t('help.title'),
@@ -219,6 +301,7 @@ export class App {
       ],
       choices: [
         { role: 'help-rules', kind: 'main', label: t('nav.rules'), run: () => this.go(`/rules/${game.name}`) },
+        ...(game.learn ? [{ role: 'help-learn', label: t('nav.learn', { game: t(game.title) }), run: () => this.go(`/learn/${game.name}`) }] : []),
         ...(game.example ? [{ role: 'help-example', label: t('nav.example'), run: () => this.go(`/examples/${game.name}`) }] : []),
       ],
     });

@@ -1,10 +1,12 @@
-// Owns: which games there are: every folder in games/ with an index.js. Nothing else names a game.
+// Owns: which games there are: every folder in games/ with an index.js, if the server has the game too.
+// Nothing else names a game.
 
 /** @typedef {import('./i18n.js').I18n} I18n */
 /** @typedef {import('./i18n.js').Text} Text */
 /** @typedef {import('./wire.js').View} View */
 /** @typedef {import('./wire.js').Action} Action */
 /** @typedef {import('./wire.js').Pending} Pending */
+/** @typedef {import('./wire.js').Chair} Chair */
 
 /**
  * @typedef {object} GameSetting a switch in the settings dialog
@@ -13,6 +15,32 @@
  * @property {string} label key of its text
  * @property {string} hint key of its explanation
  */
+
+/**
+ * @typedef {object} TableChoice something to be chosen when a table is made
+ * @property {string} name of the option, as in the protocol
+ * @property {string} label key of its text
+ * @property {string} hint key of its explanation, '' for none
+ * @property {[value: number, label: string][] | null} values what there is, each with its key; null for a switch
+ * @property {number | boolean} fallback
+ */
+
+/**
+ * @typedef {object} Waiting whom a game waits for
+ * @property {readonly number[]} seats
+ * @property {string} moment another one whenever time begins anew
+ * @property {number} patience how many turns' worth of time there is
+ */
+
+/**
+ * @typedef {object} Party what a game with several seats adds
+ * @property {TableChoice[]} choices
+ * @property {string[]} levels how well its bots play, the best last; texts are `level.…`
+ * @property {(view: View) => Waiting} waits
+ * @property {(i18n: I18n, view: View) => string[]} facts how the game of this view is played
+ */
+
+/** @typedef {{ names: readonly string[], chairs: readonly Chair[], own: number | null }} People who sits where; `own`: the reader's seat */
 
 /**
  * @typedef {object} Position what a table is to show
@@ -31,7 +59,11 @@
  * @property {boolean} interactive false: a spectator or a replay looks on
  * @property {() => number} pace factor on the duration of animations, 0 for none
  * @property {(sound: import('./sound.js').Sound) => void} sound
- * @property {(action: Action) => void} act
+ * @property {number | null} seat the player's own
+ * @property {() => People} people
+ * @property {(seat: number) => number | null} timeLeft of the present turn, 1 … 0; null without a limit
+ * @property {(action: Action, how?: { anytime?: boolean }) => void} act see `Wire.act`
+ * @property {(code: string) => string} codeText
  * @property {() => number} elapsedMs the game's time
  * @property {() => void} newGame asks where need be, then begins another
  * @property {(code: string) => void} share
@@ -45,6 +77,23 @@
  * @property {(event: KeyboardEvent) => boolean} onKey true: it was for this table
  * @property {() => boolean} underWay whether leaving it would lose something
  * @property {() => void} destroy
+ * @property {() => void} [peopleChanged]
+ * @property {() => void} [tick] called a few times a second
+ * @property {(action: Action, code: string) => boolean} [refused] true: there is no need to tell the player
+ */
+
+/** @typedef {Pick<GameTable, 'onKey' | 'destroy'>} Lesson a tutorial on the screen */
+
+/**
+ * @typedef {object} LessonHost what a tutorial may use of the house
+ * @property {HTMLElement} root
+ * @property {I18n} i18n
+ * @property {import('./storage.js').Settings} settings
+ * @property {import('./ui/notices.js').Notices} notices
+ * @property {() => number} pace
+ * @property {(sound: import('./sound.js').Sound) => void} sound
+ * @property {(code: string) => string} codeText
+ * @property {HTMLElement} end what comes after the last step
  */
 
 /**
@@ -52,7 +101,8 @@
  * @property {string} name as in the protocol
  * @property {string} title key of its text
  * @property {string} tagline key of its text
- * @property {(code: string) => boolean} readsCode whether a deal code could be this game's
+ * @property {number} seats
+ * @property {((code: string) => boolean) | null} readsCode whether a deal code could be this game's; null: it has none
  * @property {(view: View) => string} code of the deal
  * @property {(view: View) => boolean} [over] whether nothing is left to be played
  * @property {GameSetting[]} settings
@@ -60,8 +110,11 @@
  * @property {(i18n: I18n) => HTMLElement} picture for the front page
  * @property {(host: TableHost) => GameTable} createTable
  * @property {(i18n: I18n) => HTMLElement} rules the rules page
- * @property {(i18n: I18n, before: View, after: View) => string} caption of a step of a replay
+ * @property {(i18n: I18n, before: View, after: View, people: People) => string} caption of a step of a replay
  * @property {(before: View, after: View) => boolean} landmark whether a replay can be told to skip to this step
+ * @property {{ previous: string, next: string }} landmarkLabels keys of the texts for going there
+ * @property {Party | null} party
+ * @property {((host: LessonHost) => Lesson) | null} learn its tutorial
  * @property {boolean} example whether the house has a recorded game to show
  */
 
@@ -70,8 +123,15 @@ const texts = /** @type {Record<string, { default: Partial<import('./i18n.js').L
   import.meta.glob(['./texts/*.js', './games/*/texts/*.js'], { eager: true })
 );
 
+/** The server says in the page which games it has; a page that says nothing stands for all of them. */
+const offered = document.querySelector('meta[name="games"]')?.getAttribute('content')?.split(' ').filter(Boolean) ?? [];
+
 /** Every game, by its name in the protocol. */
-export const games = new Map(Object.values(modules).map(({ game }) => [game.name, game]));
+export const games = new Map(
+  Object.values(modules)
+    .filter(({ game }) => !offered.length || offered.includes(game.name))
+    .map(({ game }) => [game.name, game]),
+);
 
 /**
  * Adds all texts, of the house and of its games.

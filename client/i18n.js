@@ -89,10 +89,10 @@ export class I18n {
   }
 
   /** @param {string} text */
-  capitalized(text) {
+  capitalized = (text) => {
     const first = String.fromCodePoint(text.codePointAt(0) ?? 32);
     return first.toLocaleUpperCase(this.#language) + text.slice(first.length);
-  }
+  };
 
   /** @param {string} key @returns {Text | undefined} */
   #text(key) {

@@ -3,6 +3,7 @@
 import './styles/base.css';
 import './styles/cards.css';
 import './styles/frame.css';
+import './styles/table.css';
 import './styles/pages.css';
 import { App, DEFAULTS } from './app.js';
 import { addTexts } from './games.js';
@@ -10,6 +11,7 @@ import { I18n } from './i18n.js';
 import { Net } from './net.js';
 import { deal } from './pages/deal.js';
 import { home } from './pages/home.js';
+import { learn } from './pages/learn.js';
 import { missing } from './pages/message.js';
 import { play } from './pages/play.js';
 import { example, replay } from './pages/replay.js';
@@ -39,6 +41,7 @@ const router = new Router(
     [/^\/r\/([^/]+)$/, ([session]) => replay(app, session)],
     [/^\/d\/([^/]+)$/, ([code]) => deal(app, code)],
     [/^\/rules\/([^/]+)$/, ([game]) => rules(app, game)],
+    [/^\/learn\/([^/]+)$/, ([game]) => learn(app, game)],
     [/^\/examples\/([^/]+)$/, ([game]) => example(app, game)],
   ],
   () => missing(app),

@@ -10,7 +10,8 @@ import { Emitter } from './emitter.js';
 /**
  * @typedef {object} Pending an action that has had neither ack nor reject
  * @property {number} id
- * @property {number} base the version it is meant on, or the negated id of the action under way that makes it
+ * @property {number | null} base the version it is meant on, or the negated id of the action under way that makes it;
+ *   null: any
  * @property {number} on the version that it is done on, if all goes well
  * @property {number} epoch
  * @property {Action} action
@@ -26,10 +27,26 @@ import { Emitter } from './emitter.js';
  * @property {number} version
  * @property {number | null} seat null: a spectator
  * @property {View} view
- * @property {{ elapsedMs: number, running: boolean, at: number }} clock `at`: `performance.now()` when it was told
- * @property {string[]} names one a seat
+ * @property {Clock} clock
+ * @property {string[]} names one a seat, '' for none
  * @property {number} viewers how many others are watching
+ * @property {Chair[] | null} chairs what each seat is; null until it was told
+ * @property {boolean} started whether the game has begun, or is still a table that waits for players
+ * @property {TableSettings} settings
  */
+
+/** @typedef {{ elapsedMs: number, running: boolean, waitingMs: number, at: number }} Clock `at`: `performance.now()` when it was told */
+/** @typedef {typeof CHAIRS[number]} Chair */
+
+/**
+ * @typedef {object} TableSettings
+ * @property {number} pace seconds a turn, 0 for no limit
+ * @property {boolean} open whether *quick* may bring others
+ * @property {number | null} startsAt on the clock of `performance.now()`; null: when somebody says so
+ * @property {boolean} closed whether only those with a seat may look on
+ */
+
+/** @typedef {{ pace: number, public: boolean, level: string }} TableOptions how a new table is played */
 
 /** @typedef {{ player: string, name: string, sessions: [session: string, game: string][] }} Welcome */
 
@@ -58,6 +75,10 @@ const JOIN = 2;
 const ACT = 3;
 const NAME = 4;
 const LEAVE = 5;
+const SIT = 7;
+const STAND = 8;
+const START = 9;
+const QUICK = 10;
 
 const DIFF = 0;
 const SNAPSHOT = 1;
@@ -70,6 +91,12 @@ const CLOCK = 7;
 const ERROR = 9;
 const RESUMED = 10;
 const STORE = 11;
+
+/** What a seat can be, as numbered in *table*. */
+export const CHAIRS = /** @type {const} */ (['open', 'here', 'lost', 'away', 'bot']);
+
+/** Requests that are about the session that is looked at. */
+const AT_TABLE = new Set([SIT, STAND, START]);
 
 /** A request was refused; `message` is the code. */
 export class Refused extends Error {}
@@ -115,11 +142,13 @@ export class Wire extends Emitter {
   opened(send) {
     this.#send = send;
     this.#greeted = false;
-    for (const { message } of this.#requests.values()) send(message);
+    const waiting = [...this.#requests.values()].map(({ message }) => message);
+    for (const message of waiting) if (!AT_TABLE.has(message[0])) send(message);
     if (this.#wanted !== null) {
       const held = this.table?.session === this.#wanted ? this.table : null;
       send([JOIN, this.#wanted, held?.epoch ?? 0, held?.version ?? 0]);
     }
+    for (const message of waiting) if (AT_TABLE.has(message[0])) send(message);
   }
 
   /** The connection is gone; what was sent on it may or may not have arrived. */
@@ -132,6 +161,7 @@ export class Wire extends Emitter {
   /** @param {string} session */
   join(session) {
     if (this.#wanted === session && this.table?.session === session) return;
+    this.#turnAway();
     this.#wanted = session;
     this.#following = false;
     this.table = null;
@@ -141,6 +171,7 @@ export class Wire extends Emitter {
 
   leave() {
     if (this.#wanted === null) return;
+    this.#turnAway();
     this.#wanted = null;
     this.#following = false;
     this.table = null;
@@ -151,12 +182,13 @@ export class Wire extends Emitter {
   /**
    * Sends an action, or keeps it until there is a connection. What becomes of it comes as events.
    * @param {Action} action
+   * @param {{ anytime?: boolean }} [how] `anytime`: whatever the others have done meanwhile
    */
-  act(action) {
+  act(action, { anytime = false } = {}) {
     const table = this.table;
     if (!table) return;
     const last = this.pending.filter((p) => !p.doomed).at(-1);
-    const base = last ? -last.id : table.version;
+    const base = anytime ? null : last ? -last.id : table.version;
     const on = last ? last.on + 1 : table.version;
     const id = this.#nextId++;
     this.#setPending([...this.pending, { id, base, on, epoch: table.epoch, action, sent: false, doomed: false }]);
@@ -176,10 +208,39 @@ export class Wire extends Emitter {
    * Begins a session. Rejects with `Refused`.
    * @param {string} game
    * @param {Record<string, unknown>} options
+   * @param {TableOptions} [table] of a game with several seats
    * @returns {Promise<string>} the session, still to be joined
    */
-  newGame(game, options) {
-    return this.#request((ref) => [NEW, ref, game, options]);
+  newGame(game, options, table) {
+    return this.#request((ref) => [NEW, ref, game, options, ...(table ? [table] : [])]);
+  }
+
+  /**
+   * Takes a seat at a public table. Rejects with `Refused`.
+   * @param {string} game
+   * @returns {Promise<string>} the session, still to be joined
+   */
+  quick(game) {
+    return this.#request((ref) => [QUICK, ref, game]);
+  }
+
+  /**
+   * Sits down at the table that is looked at, or takes one's own seat back from a bot. Rejects with `Refused`.
+   * @param {number | null} seat null: any
+   * @returns {Promise<void>}
+   */
+  sit(seat) {
+    return this.#request((ref) => [SIT, ref, seat]);
+  }
+
+  /** Leaves one's seat for good. Rejects with `Refused`. @returns {Promise<void>} */
+  stand() {
+    return this.#request((ref) => [STAND, ref]);
+  }
+
+  /** Starts the game at the table that is looked at. Rejects with `Refused`. @returns {Promise<void>} */
+  start() {
+    return this.#request((ref) => [START, ref]);
   }
 
   /**
@@ -212,7 +273,7 @@ export class Wire extends Emitter {
       case RESUMED:
         return this.#onResumed();
       case ACK:
-        return this.#settle(message[1]);
+        return this.#onAck(message[1]);
       case REJECT:
         return this.#onReject(message[1], message[2]);
       case WELCOME:
@@ -220,9 +281,9 @@ export class Wire extends Emitter {
       case CREATED:
         return this.#onCreated(message[1], message[2]);
       case TABLE:
-        return this.#change('people', { names: message[1], viewers: message[2] });
+        return this.#change('people', people(message));
       case CLOCK:
-        return this.#change('clock', { clock: clock(message[1], message[2]) });
+        return this.#change('clock', { clock: clock(message[1], message[2], message[3]) });
       case ERROR:
         return this.emit('error', message[1]);
       case STORE:
@@ -241,13 +302,13 @@ export class Wire extends Emitter {
   }
 
   /** @param {any[]} message */
-  #onSnapshot([, session, game, epoch, version, seat, view, [elapsedMs, running]]) {
+  #onSnapshot([, session, game, epoch, version, seat, view, time]) {
     this.#following = session === this.#wanted;
     if (!this.#following) return;
     const held = this.table;
     const before = held && held.epoch === epoch ? held.view : null;
-    const { names = [], viewers = 0 } = held ?? {};
-    const table = { session, game, epoch, version, seat, view, clock: clock(elapsedMs, running), names, viewers };
+    const { names, viewers, chairs, started, settings } = held ?? NOBODY;
+    const table = { session, game, epoch, version, seat, view, clock: clock(time[0], time[1], time[2]), names, viewers, chairs, started, settings };
     this.table = table;
     this.#dropForeign(epoch);
     this.emit('table', { table, before });
@@ -271,6 +332,11 @@ export class Wire extends Emitter {
     for (const [ref, { message }] of this.#requests) {
       if (message[0] === NAME) this.#answer(ref, (request) => request.done());
     }
+  }
+
+  /** @param {number} id */
+  #onAck(id) {
+    if (!this.#answer(id, (request) => request.done())) this.#settle(id);
   }
 
   /** @param {number} ref @param {string} session */
@@ -341,6 +407,11 @@ export class Wire extends Emitter {
     this.emit(event, this.table);
   }
 
+  /** What was asked of a table is nothing to those who have left it. */
+  #turnAway() {
+    for (const [ref, { message }] of this.#requests) if (AT_TABLE.has(message[0])) this.#requests.delete(ref);
+  }
+
   /** @param {(ref: number) => any[]} build @returns {Promise<any>} */
   #request(build) {
     const ref = this.#nextRef++;
@@ -377,7 +448,21 @@ export function patched(view, changes) {
   return next;
 }
 
-/** @param {number} elapsedMs @param {number | boolean} running */
-function clock(elapsedMs, running) {
-  return { elapsedMs, running: Boolean(running), at: performance.now() };
+/** What is known of a table before anything was told. @type {Pick<Table, 'names' | 'viewers' | 'chairs' | 'started' | 'settings'>} */
+const NOBODY = { names: [], viewers: 0, chairs: null, started: true, settings: { pace: 0, open: false, startsAt: null, closed: false } };
+
+/** @param {any[]} message *table* @returns {Partial<Table>} */
+function people([, names, viewers, chairs = [1], started = 1, [pace, open, startsInMs, closed] = [0, false, null, false]]) {
+  return {
+    names,
+    viewers,
+    chairs: chairs.map((/** @type {number} */ chair) => CHAIRS[chair] ?? 'open'),
+    started: Boolean(started),
+    settings: { pace, open, startsAt: typeof startsInMs === 'number' ? performance.now() + startsInMs : null, closed: Boolean(closed) },
+  };
+}
+
+/** @param {number} elapsedMs @param {number | boolean} running @param {number} [waitingMs] @returns {Clock} */
+function clock(elapsedMs, running, waitingMs = 0) {
+  return { elapsedMs, running: Boolean(running), waitingMs, at: performance.now() };
 }

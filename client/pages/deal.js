@@ -8,7 +8,7 @@ import { message } from './message.js';
 export function deal(app, code) {
   const { t } = app.i18n;
   app.wire.leave();
-  const game = [...games.values()].find(({ readsCode }) => readsCode(code));
+  const game = [...games.values()].find(({ readsCode }) => readsCode?.(code));
   if (!game) return message(app, app.codeText('bad_code'));
   app.root.replaceChildren(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, t('play.waiting'))));
   let here = true;

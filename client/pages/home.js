@@ -18,8 +18,9 @@ export function home(app) {
     const { name = '', sessions = [] } = app.wire.welcome ?? {};
     who.replaceChildren(...whoContent(app, name));
     for (const [game, place] of begun) {
-      const latest = sessions.find(([, its]) => its === game);
-      place.replaceChildren(...(latest ? [h('a', { class: 'button plain wide', 'data-role': 'continue', href: `/g/${encodeURIComponent(latest[0])}` }, t('home.continue'))] : []));
+      const [latest, ...others] = sessions.filter(([, its]) => its === game);
+      place.replaceChildren(...(latest ? [h('a', { class: 'button plain wide', 'data-role': 'continue', href: address(latest) }, t('home.continue'))] : []));
+      if (others.length) place.append(olderGames(app, others));
     }
   };
   showWelcome();
@@ -28,12 +29,24 @@ export function home(app) {
     h(
       'div',
       { class: 'home' },
-      h('header', { class: 'home-bar' }, h('span', { class: 'brand' }, emblem('hearts'), 'heartroom'), languageChoice(app)),
+      h('header', { class: 'home-bar' }, h('h1', { class: 'brand' }, emblem('hearts'), 'heartroom'), languageChoice(app)),
       h('main', { id: 'main', tabindex: -1 }, [...games.values()].map((game) => gameSection(app, game, /** @type {HTMLElement} */ (begun.get(game.name))))),
       h('footer', { class: 'home-foot' }, who, h('button', { type: 'button', class: 'link', 'data-role': 'settings', onclick: () => app.showSettings() }, t('settings.title'))),
     ),
   );
   return { title: '', destroy: off };
+}
+
+/** @param {[session: string, game: string]} begun */
+function address([session]) {
+  return `/g/${encodeURIComponent(session)}`;
+}
+
+/** All that is not over, but for the latest. @param {App} app @param {[session: string, game: string][]} sessions */
+function olderGames({ i18n: { t } }, sessions) {
+  const link = (/** @type {[session: string, game: string]} */ begun, /** @type {number} */ i) =>
+    h('li', null, h('a', { 'data-role': 'continue-older', href: address(begun) }, t('home.olderGame', { n: i + 2 })));
+  return h('details', { class: 'older' }, h('summary', null, t('home.older', { n: sessions.length })), h('ol', null, sessions.map(link)));
 }
 
 /** @param {App} app @param {string} name @returns {(Node | string)[]} */
@@ -62,23 +75,34 @@ function gameSection(app, game, begun) {
   arrive(picture, app.pace());
   return h(
     'section',
-    { class: 'hero' },
+    { class: 'hero', 'data-game': game.name },
     h('div', { class: 'hero-picture' }, picture),
     h(
       'div',
       { class: 'hero-text' },
-      h('h1', null, t(game.title)),
+      h('h2', null, t(game.title)),
       h('p', { class: 'tagline' }, t(game.tagline)),
-      h('div', { class: 'hero-play' }, h('button', { type: 'button', class: 'button main large', 'data-role': 'play', onclick: () => void app.beginOrTell(game.name) }, t('home.play')), begun),
-      codeForm(app, game),
+      h('div', { class: 'hero-play' }, playButtons(app, game), begun),
+      game.readsCode && codeForm(app, game),
       h(
         'nav',
         { class: 'hero-links', 'aria-label': t(game.title) },
+        game.learn && h('a', { href: `/learn/${game.name}`, 'data-role': 'learn' }, t('nav.learn', { game: t(game.title) })),
         h('a', { href: `/rules/${game.name}`, 'data-role': 'rules' }, t('nav.rules')),
         game.example && h('a', { href: `/examples/${game.name}`, 'data-role': 'example' }, t('nav.example')),
       ),
     ),
   );
+}
+
+/** @param {App} app @param {Game} game */
+function playButtons(app, game) {
+  const { t } = app.i18n;
+  if (!game.party) return [h('button', { type: 'button', class: 'button main large', 'data-role': 'play', onclick: () => void app.beginOrTell(game.name) }, t('home.play'))];
+  return [
+    h('button', { type: 'button', class: 'button main large', 'data-role': 'play', onclick: () => void app.quick(game.name) }, t('home.playNow')),
+    h('button', { type: 'button', class: 'button plain', 'data-role': 'make-table', onclick: () => app.askTable(game) }, t('table.make')),
+  ];
 }
 
 /** @param {App} app @param {Game} game */

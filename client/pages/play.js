@@ -1,11 +1,19 @@
 // Owns: the page of a session: joins it, puts the game's table into a frame, passes on what happens.
 // Must not know: any game's rules or looks.
+//
+// Hooks for tests, of a game with several seats:
+//   [data-role="leave"]          the tool; its dialog [data-dialog="leave"] has leave-for-good, leave-for-now, leave-cancel
+//   [data-role="back"]           "I am back", while a bot plays for the player
+//   [data-role="viewers"]        how many are watching
 
 import { games } from '../games.js';
-import { closeDialog, dialogOpen } from '../ui/dialog.js';
+import { pageTitle } from '../router.js';
+import { Turns } from '../turns.js';
+import { closeDialog, dialogOpen, showDialog } from '../ui/dialog.js';
 import { h, nameTag } from '../ui/dom.js';
 import { Frame } from '../ui/frame.js';
 import { message } from './message.js';
+import { WaitingRoom } from './waiting.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../games.js').Game} Game */
@@ -16,36 +24,46 @@ const TICK_MS = 250;
 /** @param {App} app @param {string} session @returns {import('../router.js').Shown} */
 export function play(app, session) {
   const { wire, i18n } = app;
-  /** @type {Seated | null} */
-  let seated = null;
+  /** @type {Seated | WaitingRoom | null} */
+  let shown = null;
+  let place = '';
   const show = (/** @type {Table} */ table) => {
     const game = games.get(table.game);
     if (!game) return message(app, i18n.t('code.unknown_game'));
     if (game.over?.(table.view)) wire.ended(table.session);
-    if (seated?.seat !== table.seat) {
-      seated?.destroy();
-      seated = new Seated(app, game, table);
+    if (game.party && !table.chairs) return; // who sits there is told next
+    const its = `${table.session} ${table.seat} ${table.started}`;
+    if (place !== its) {
+      shown?.destroy();
+      place = its;
+      shown = table.started ? new Seated(app, game, table) : new WaitingRoom(app, game, table);
+      document.title = pageTitle(i18n.t(game.title));
     }
-    seated.update(table);
+    shown?.update(table);
   };
   const offs = [
     wire.on('table', ({ table }) => show(table)),
-    wire.on('pending', () => wire.table && seated?.update(wire.table)),
-    wire.on('people', (table) => seated?.people(table)),
+    wire.on('pending', () => wire.table && shown?.update(wire.table)),
+    wire.on('people', (table) => {
+      show(table);
+      shown?.people(table);
+    }),
     wire.on('error', (code) => {
       if (!wire.table) message(app, app.codeText(code));
       else app.notices.toast(app.codeText(code), code);
     }),
-    wire.on('reject', ({ code }) => app.notices.toast(app.codeText(code), code)),
+    wire.on('reject', ({ code, action }) => {
+      if (!shown?.refused(action, code)) app.notices.toast(app.codeText(code), code);
+    }),
   ];
   app.root.replaceChildren(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, i18n.t('play.waiting'))));
   wire.join(session);
   if (wire.table) show(wire.table);
   return {
-    title: i18n.t([...games.values()][0].title),
+    title: '',
     destroy() {
       for (const off of offs) off();
-      seated?.destroy();
+      shown?.destroy();
       closeDialog();
     },
   };
@@ -57,6 +75,10 @@ class Seated {
   #game;
   #frame;
   #table;
+  #turns = new Turns();
+  /** The last clock that the server has told. @type {import('../wire.js').Clock | null} */
+  #clock = null;
+  #ribbon = '';
   #timer;
   #onKey = (/** @type {KeyboardEvent} */ event) => this.#key(event);
 
@@ -67,7 +89,7 @@ class Seated {
     this.#app = app;
     this.#game = game;
     this.#frame = new Frame({ title: i18n.t(game.title), homeLabel: i18n.t('nav.home'), toolsLabel: i18n.t('tool.all') });
-    this.#frame.addInfo('time', i18n.t('info.time'));
+    if (!game.party) this.#frame.addInfo('time', i18n.t('info.time'));
     app.root.replaceChildren(this.#frame.element);
     this.#table = game.createTable({
       frame: this.#frame,
@@ -75,9 +97,13 @@ class Seated {
       settings: app.settings,
       notices: app.notices,
       interactive: seat !== null,
+      seat,
+      people: () => ({ names: app.wire.table?.names ?? [], chairs: app.wire.table?.chairs ?? [], own: seat }),
+      timeLeft: (which) => this.#turns.left(which, performance.now()),
       pace: app.pace,
       sound: app.sound,
-      act: (action) => app.wire.act(action),
+      act: (action, how) => app.wire.act(action, how),
+      codeText: (code) => app.codeText(code),
       elapsedMs: () => this.#elapsedMs(),
       newGame: () => this.#newGame(),
       share: (code) => app.share(code, session),
@@ -90,20 +116,28 @@ class Seated {
   }
 
   /** @param {Table} table */
-  update({ view, version }) {
-    this.#table.update({ view, version, pending: this.#app.wire.underWay });
+  update(table) {
+    this.#keepTurns(table);
+    this.#table.update({ view: table.view, version: table.version, pending: this.#app.wire.underWay });
     this.#tick();
   }
 
   /** @param {Table} table */
-  people({ names, viewers }) {
+  people(table) {
     const { t, nodes } = this.#app.i18n;
-    if (this.seat === null) {
-      const name = names.find(Boolean);
-      this.#frame.setRibbon(...(name ? nodes('play.watchingName', { name: nameTag(name) }) : [t('play.watching')]));
-    } else {
-      this.#frame.setViewers(viewers, t('play.viewers', { n: viewers }));
-    }
+    const { names, viewers } = table;
+    this.#keepTurns(table);
+    this.#table.peopleChanged?.();
+    if (this.seat !== null || this.#game.party) this.#frame.setViewers(viewers, t('play.viewers', { n: viewers }));
+    if (this.#game.party) return this.#sayPlace(table);
+    if (this.seat !== null) return;
+    const name = names.find(Boolean);
+    this.#frame.setRibbon(...(name ? nodes('play.watchingName', { name: nameTag(name) }) : [t('play.watching')]));
+  }
+
+  /** @param {import('../wire.js').Action} action @param {string} code */
+  refused(action, code) {
+    return this.#table.refused?.(action, code) ?? false;
   }
 
   destroy() {
@@ -112,22 +146,70 @@ class Seated {
     this.#table.destroy();
   }
 
+  /** @param {Table} table */
+  #keepTurns({ view, chairs, settings, clock }) {
+    if (!this.#game.party) return;
+    this.#turns.see(this.#game.party.waits(view), chairs ?? [], settings.pace, performance.now());
+    if (clock === this.#clock) return;
+    this.#clock = clock;
+    this.#turns.told(clock.waitingMs, clock.at);
+  }
+
+  /** Whether the player only looks on, or has a bot in their place. @param {Table} table */
+  #sayPlace({ seat, chairs }) {
+    const { t } = this.#app.i18n;
+    const place = seat === null ? 'watching' : chairs?.[seat] === 'away' ? 'away' : '';
+    if (place === this.#ribbon) return;
+    this.#ribbon = place;
+    if (!place) return this.#frame.setRibbon();
+    if (place === 'watching') return this.#frame.setRibbon(t('play.watching'));
+    const back = () => void this.#app.tell(this.#app.wire.sit(null));
+    this.#frame.setRibbon(t('table.away'), ' ', h('button', { type: 'button', class: 'button main small', 'data-role': 'back', onclick: back }, t('table.back')));
+  }
+
   /** @param {string} session */
   #addTools(session) {
     const { t } = this.#app.i18n;
     const app = this.#app;
     const frame = this.#frame;
-    const share = () => app.wire.table && app.share(this.#game.code(app.wire.table.view), session);
-    if (this.seat !== null) frame.addTool({ role: 'new', icon: 'new', label: t('tool.newShort'), shortcut: 'N', run: () => this.#newGame() });
+    const party = this.#game.party;
+    const share = () => {
+      if (party) app.shareTable(session);
+      else if (app.wire.table) app.share(this.#game.code(app.wire.table.view), session);
+    };
+    if (this.seat !== null && !party) frame.addTool({ role: 'new', icon: 'new', label: t('tool.newShort'), shortcut: 'N', run: () => this.#newGame() });
     frame.addTool({ role: 'share', icon: 'share', label: t('tool.share'), run: share });
     frame.addTool({ role: 'help', icon: 'help', label: t('tool.help'), shortcut: 'H', run: () => app.showHelp(this.#game) });
     frame.addTool({ role: 'settings', icon: 'settings', label: t('tool.settings'), run: () => app.showSettings() });
+    if (this.seat !== null && party) frame.addTool({ role: 'leave', icon: 'leave', label: t('tool.leave'), run: () => this.#askLeave() });
   }
 
   #newGame() {
-    const table = this.#app.wire.table;
-    if (table && this.#table.underWay()) this.#app.askNewGame(this.#game, this.#game.code(table.view));
-    else void this.#app.beginOrTell(this.#game.name);
+    const app = this.#app;
+    if (this.#game.party) return void app.quick(this.#game.name);
+    const table = app.wire.table;
+    if (table && this.#table.underWay()) app.askNewGame(this.#game, this.#game.code(table.view));
+    else void app.beginOrTell(this.#game.name);
+  }
+
+  #askLeave() {
+    const app = this.#app;
+    const { t } = app.i18n;
+    if (!this.#table.underWay()) return app.go('/');
+    const leave = async () => {
+      if (await app.tell(app.wire.stand())) app.go('/');
+    };
+    showDialog({
+      role: 'leave',
+      title: t('leave.title'),
+      closeLabel: t('close'),
+      body: [h('p', null, t('leave.more'))],
+      choices: [
+        { role: 'leave-cancel', kind: 'main', label: t('leave.stay') },
+        { role: 'leave-for-now', label: t('leave.forNow'), run: () => app.go('/') },
+        { role: 'leave-for-good', label: t('leave.forGood'), run: () => void leave() },
+      ],
+    });
   }
 
   #elapsedMs() {
@@ -138,6 +220,7 @@ class Seated {
 
   #tick() {
     this.#frame.setInfo('time', this.#app.i18n.time(this.#elapsedMs()));
+    this.#table.tick?.();
   }
 
   /** @param {KeyboardEvent} event */
@@ -151,7 +234,7 @@ class Seated {
   #ownKey({ key, ctrlKey, metaKey, altKey }) {
     if (ctrlKey || metaKey || altKey || !this.#app.settings.get('shortcuts')) return false;
     if (key === '?' || key.toLowerCase() === 'h') this.#app.showHelp(this.#game);
-    else if (key.toLowerCase() === 'n' && this.seat !== null) this.#newGame();
+    else if (key.toLowerCase() === 'n' && this.seat !== null && !this.#game.party) this.#newGame();
     else return false;
     return true;
   }

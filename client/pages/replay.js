@@ -90,6 +90,8 @@ async function fetchRecording(address, signal) {
 class Viewer {
   #app;
   #recording;
+  /** @type {import('../games.js').People} */
+  #people;
   #at = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} set while it plays by itself */
   #timer;
@@ -109,6 +111,7 @@ class Viewer {
     const { game, names, views } = recording;
     this.#app = app;
     this.#recording = recording;
+    this.#people = { names, chairs: names.map(() => 'here'), own: null };
     this.#frame = new Frame({ title, homeLabel: t('nav.home'), toolsLabel: t('replay.controls') });
     this.#frame.addInfo('time', t('info.time'));
     app.root.replaceChildren(this.#frame.element);
@@ -119,6 +122,10 @@ class Viewer {
       // The caption says it.
       notices: /** @type {any} */ ({ announce() {}, toast() {} }),
       interactive: false,
+      seat: null,
+      people: () => this.#people,
+      timeLeft: () => null,
+      codeText: (code) => app.codeText(code),
       pace: app.pace,
       sound: app.sound,
       act: () => {},
@@ -137,16 +144,16 @@ class Viewer {
       h(
         'div',
         { class: 'replay-buttons' },
-        this.#button('previous-pair', 'replay.previousPair', 'previousPair', () => this.#toLandmark(-1)),
+        this.#button('previous-pair', game.landmarkLabels.previous, 'previousPair', () => this.#toLandmark(-1)),
         this.#button('step-back', 'replay.back', 'back', () => this.#step(-1)),
         this.#playButton,
         this.#button('step-forward', 'replay.forward', 'forward', () => this.#step(1)),
-        this.#button('next-pair', 'replay.nextPair', 'nextPair', () => this.#toLandmark(1)),
+        this.#button('next-pair', game.landmarkLabels.next, 'nextPair', () => this.#toLandmark(1)),
         this.#speed,
       ),
     );
     const name = names.find(Boolean);
-    if (name) this.#frame.setRibbon(...i18n.nodes('replay.by', { name: nameTag(name) }));
+    if (name && !game.party) this.#frame.setRibbon(...i18n.nodes('replay.by', { name: nameTag(name) }));
     addEventListener('keydown', this.#onKey);
     this.#show(0, false);
   }
@@ -176,7 +183,7 @@ class Viewer {
     this.#scrubber.value = String(at);
     this.#scrubber.setAttribute('aria-valuetext', i18n.t('replay.step', { n: at, of: this.#last }));
     this.#count.textContent = i18n.t('replay.step', { n: at, of: this.#last });
-    this.#caption.textContent = at ? game.caption(i18n, views[at - 1], views[at]) : i18n.t('replay.beginning');
+    this.#caption.textContent = at ? game.caption(i18n, views[at - 1], views[at], this.#people) : i18n.t('replay.beginning');
     if (at === this.#last) this.#pause();
   }
 

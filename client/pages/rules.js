@@ -25,7 +25,8 @@ export function rules(app, name) {
         h(
           'div',
           { class: 'choices' },
-          h('button', { type: 'button', class: 'button main', 'data-role': 'play', onclick: () => void app.beginOrTell(game.name) }, t('home.play')),
+          h('button', { type: 'button', class: 'button main', 'data-role': 'play', onclick: () => void (game.party ? app.quick(game.name) : app.beginOrTell(game.name)) }, t(game.party ? 'home.playNow' : 'home.play')),
+          game.learn && h('a', { class: 'button plain', href: `/learn/${game.name}`, 'data-role': 'learn' }, t('nav.learn', { game: t(game.title) })),
           game.example && h('a', { class: 'button plain', href: `/examples/${game.name}`, 'data-role': 'example' }, t('nav.example')),
         ),
       ),

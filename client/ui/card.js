@@ -78,6 +78,20 @@ export function emblem(suit, className = 'emblem') {
  * @param {Suit} [suit]
  */
 export function cardFace(rank, suit = 'hearts') {
+  return face(rank, suit, svg('use', { href: `#suit-${suit}`, x: 60, y: 12, width: 31, height: 31 }), drawing(rank, suit));
+}
+
+/**
+ * The same with the suit below the rank, so that both are seen when another card lies over the right side.
+ * @param {number} rank
+ * @param {Suit} suit
+ */
+export function fanFace(rank, suit) {
+  return face(rank, suit, svg('use', { href: `#suit-${suit}`, x: 9, y: 55, width: 29, height: 29 }), svg('g', { transform: 'translate(21 17) scale(.84)' }, drawing(rank, suit)));
+}
+
+/** @param {number} rank @param {Suit} suit @param {(Node | Node[])[]} drawings */
+function face(rank, suit, ...drawings) {
   const tight = rank === 10 && { textLength: 47, lengthAdjust: 'spacingAndGlyphs' };
   return h(
     'span',
@@ -86,13 +100,19 @@ export function cardFace(rank, suit = 'hearts') {
       'svg',
       { viewBox: '0 0 100 140' },
       svg('text', { class: 'card-rank', x: rank === 10 ? 5 : 9, y: 46, ...tight }, RANKS[rank]),
-      svg('use', { href: `#suit-${suit}`, x: 60, y: 12, width: 31, height: 31 }),
-      rank === 1 && svg('path', { class: 'card-halo', d: SUITS[suit], transform: 'translate(12 58) scale(.76)' }),
-      svg('use', { href: `#suit-${suit}`, ...(CROWNS[rank] ? CROWNED : LARGE) }),
-      !CROWNS[rank] && svg('path', { class: 'card-gleam', d: 'M28 83c0-7 5-11 11-11' }),
-      court(rank),
+      ...drawings,
     ),
   );
+}
+
+/** What is in the middle of a card. @param {number} rank @param {Suit} suit */
+function drawing(rank, suit) {
+  return [
+    rank === 1 && svg('path', { class: 'card-halo', d: SUITS[suit], transform: 'translate(12 58) scale(.76)' }),
+    svg('use', { href: `#suit-${suit}`, ...(CROWNS[rank] ? CROWNED : LARGE) }),
+    !CROWNS[rank] && suit === 'hearts' && svg('path', { class: 'card-gleam', d: 'M28 83c0-7 5-11 11-11' }),
+    court(rank),
+  ].filter((part) => part instanceof Node);
 }
 
 /** @param {number} rank */

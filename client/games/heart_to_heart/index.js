@@ -26,6 +26,7 @@ export const game = {
   name: 'heart-to-heart',
   title: 'hh.title',
   tagline: 'hh.tagline',
+  seats: 1,
   // Whatever looks like a code of this family; the server reads it as leniently as it likes.
   readsCode: (code) => /^\s*h\s*h\s*[1i]/i.test(code),
   code: (view) => spread(view).code,
@@ -41,6 +42,8 @@ export const game = {
     ['U, Ctrl+Z', 'hh.key.undo'],
     ['Esc', 'hh.key.escape'],
   ],
+  party: null,
+  learn: null,
   example: true,
   picture: () => heartPicture({ free: places }),
   createTable: (host) => new Table(host),
@@ -58,4 +61,5 @@ export const game = {
     return spread(after).status === 'won' ? `${text()} ${t('hh.won')}` : text();
   },
   landmark: (before, after) => change(before, after).kind === 'pair',
+  landmarkLabels: { previous: 'hh.previousPair', next: 'hh.nextPair' },
 };

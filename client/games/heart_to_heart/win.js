@@ -1,14 +1,13 @@
 // Owns: the feast after a won game: the heart comes together once more and beats, hearts rise.
 // Must not know: anything of the game that was won.
 
-import { cardFace, emblem } from '../../ui/card.js';
+import { cardFace } from '../../ui/card.js';
 import { h } from '../../ui/dom.js';
+import { rise } from '../../ui/rise.js';
 import { CARD_RATIO } from './layout.js';
 
 const GATHER_MS = 700;
 const STAGGER_MS = 22;
-const RISING = 34;
-const RISE_MS = 4200;
 
 /** How long until the heart stands, in ms. */
 export const GATHERED_MS = GATHER_MS + STAGGER_MS * 25;
@@ -24,8 +23,11 @@ export function celebrate(layer, layout, pace) {
   const stage = h('div', { class: 'hh-feast', 'aria-hidden': 'true' });
   layer.append(stage);
   gather(stage, layout, pace);
-  rise(stage, layer.clientWidth, layer.clientHeight);
-  return () => stage.remove();
+  const endRise = rise(layer, pace);
+  return () => {
+    stage.remove();
+    endRise();
+  };
 }
 
 /**
@@ -64,26 +66,4 @@ function gather(stage, layout, pace) {
     { duration: 1150, delay: GATHERED_MS * pace, iterations: 6, easing: 'ease-in-out' },
   );
   stage.append(heart);
-}
-
-/** @param {HTMLElement} stage @param {number} width @param {number} height */
-function rise(stage, width, height) {
-  for (let i = 0; i < RISING; i++) {
-    const size = 14 + Math.random() * 34;
-    const heart = h('span', { class: i % 4 ? 'hh-riser' : 'hh-riser gold' }, emblem('hearts'));
-    heart.style.width = `${size}px`;
-    const x = Math.random() * width;
-    const sway = (Math.random() - 0.5) * 140;
-    const spin = (Math.random() - 0.5) * 70;
-    heart.animate(
-      [
-        { transform: `translate(${x}px, ${height + size}px) rotate(${-spin}deg)`, opacity: 0 },
-        { opacity: 0.9, offset: 0.12 },
-        { transform: `translate(${x + sway}px, ${height * 0.4}px) rotate(${spin}deg)`, opacity: 0.9, offset: 0.6 },
-        { transform: `translate(${x - sway * 0.4}px, ${-size * 2}px) rotate(${-spin}deg)`, opacity: 0 },
-      ],
-      { duration: RISE_MS * (0.75 + Math.random() * 0.7), delay: Math.random() * 2600, easing: 'linear', fill: 'both' },
-    );
-    stage.append(heart);
-  }
 }

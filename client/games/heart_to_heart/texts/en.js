@@ -43,6 +43,8 @@ export default {
     'hh.step.undraw': 'Undo: {rank} goes back to the stock.',
     'hh.step.unrecycle': 'Undo: the discard comes back.',
     'hh.step.unpair': 'Undo: the pair of {ranks} comes back.',
+    'hh.previousPair': 'To the previous pair',
+    'hh.nextPair': 'To the next pair',
     'hh.rules.aim.title': 'The aim',
     'hh.rules.aim.1': 'The pack has 52 cards and only one suit: four cards of every rank from ace to king, all hearts. Twenty-five of them lie face up in the shape of a heart. Take all of these away and you have won.',
     'hh.rules.aim.2': 'The heart has seven rows of 4, 6, 5, 4, 3, 2 and 1 cards: two lobes at the top, the tip at the bottom. Of the other cards 26 are the stock, face down, and one starts the discard beside it.',

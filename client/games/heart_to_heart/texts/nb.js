@@ -43,6 +43,8 @@ export default {
     'hh.step.undraw': 'Angrer: {rank} går tilbake til trekkbunken.',
     'hh.step.unrecycle': 'Angrer: avleggsbunken kommer tilbake.',
     'hh.step.unpair': 'Angrer: paret {ranks} kommer tilbake.',
+    'hh.previousPair': 'Til forrige par',
+    'hh.nextPair': 'Til neste par',
     'hh.rules.aim.title': 'Målet',
     'hh.rules.aim.1': 'Det spilles med 52 kort i én eneste farge: fire kort av hver verdi fra ess til konge, alle hjerter. Tjuefem av dem ligger åpent i form av et hjerte. Får du bort alle disse, har du vunnet.',
     'hh.rules.aim.2': 'Hjertet har sju rader med 4, 6, 5, 4, 3, 2 og 1 kort, med to buer øverst og spissen nederst. Av resten er 26 kort trekkbunken, med baksiden opp, og ett kort begynner avleggsbunken ved siden av.',
