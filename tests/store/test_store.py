@@ -462,3 +462,10 @@ async def test_a_session_that_is_there_is_not_begun_again(store: Store) -> None:
     assert before is not None
     assert after is not None
     assert (after.record, after.entries) == (before.record, before.entries)
+
+
+async def test_a_crowd_is_no_reason_to_be_away(store: Store) -> None:
+    """More at once than there are connections: they wait for their turn."""
+    players = [pid() for _ in range(20 * Store.CONNECTIONS)]
+    await asyncio.gather(*(store.player(player) for player in players))
+    assert await store.answers()

@@ -5,6 +5,7 @@ Only what day it is can be moved. Each test has days of its own, so that one sto
 
 from __future__ import annotations
 
+import itertools
 import secrets
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,13 +23,16 @@ from heartroom.store.days import Deal
 from heartroom.store.store import STORED, Commit, Store
 from tests.support.games import CODE, GAME, WINNING
 
+_days = itertools.count()
+
 PAR = 73
 """Of the deal of `CODE`."""
 
 
 def some_day() -> Day:
-    """A day that no other test plays, far enough ahead for what is finished now to count for it."""
-    return dates.after("2100-01-01", secrets.randbelow(2_000_000))
+    """A day that no other test on this store plays, with as many free days after it as it needs, and far
+    enough ahead for what is finished now to count for it."""
+    return dates.after("2100-01-01", 40 * next(_days))
 
 
 def known_deal(day: Day) -> Deal:

@@ -54,6 +54,7 @@ class Leaderboards:
         """By what is due (see `store.keys.DUE`): how it is done for a player."""
         self._looked_at: dict[str, int] = {}
         """By session: the version at which it was last found not to be over."""
+        self._alarmed: set[str] = set()
         self._sweeper: asyncio.Task[None] | None = None
         house.when_over.append(self.follow)
         house.when_renamed.append(self.renamed)
@@ -154,9 +155,13 @@ class Leaderboards:
             await self.renamed(pid)
         if entered:
             ENTRIES.inc()
-            _log.info("entered", day=result.day, sid=result.session, moves=result.moves)
+            _log.debug("entered", day=result.day, sid=result.session, moves=result.moves)
 
     def _alarm(self, day: Day, sid: str, reason: str) -> None:
+        """Says once what is wrong with a session."""
+        if sid in self._alarmed:
+            return
+        self._alarmed.add(sid)
         ALARMS.inc()
         _log.error("a ranked game does not prove its result", day=day, sid=sid, reason=reason)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.client import PubSub
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
@@ -159,14 +159,25 @@ async def or_away() -> AsyncIterator[None]:
 class Store:
     """All access to one Redis, from one node."""
 
+    CONNECTIONS: Final = 64
+    """At once, of one node."""
+
     def __init__(self, url: str, *, live_ttl_s: int = 30 * 86_400, timeout_s: float = 5.0) -> None:
         """`url`: `redis://`, `rediss://` or `unix://`. `live_ttl_s`: how long a session lives after it was
         last opened or played. `timeout_s`: how long an answer may take before the store counts as away."""
         self.node: Final = secrets.token_hex(4)
         self.live_ttl_s: Final = live_ttl_s
-        self.redis: Final = Redis.from_url(
-            url, protocol=2, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=None
+        # What is asked while all connections are in use waits: a crowd is no reason to be away.
+        pool = BlockingConnectionPool.from_url(
+            url,
+            max_connections=self.CONNECTIONS,
+            timeout=timeout_s,
+            protocol=2,
+            socket_timeout=timeout_s,
+            socket_connect_timeout=timeout_s,
+            retry=None,
         )
+        self.redis: Final[Redis] = Redis.from_pool(pool)
         self._sources: Final = {file.stem: file.read_text() for file in LUA.glob("*.lua")}
         self._commits: Final = Line(self.redis, self._sources["commit"], timeout_s)
         self._shas: dict[str, str] = {}
