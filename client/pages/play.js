@@ -41,13 +41,14 @@ export function play(app, session) {
     }
     shown?.update(table);
   };
+  const showPeople = (/** @type {Table} */ table) => {
+    show(table);
+    shown?.people(table);
+  };
   const offs = [
     wire.on('table', ({ table }) => show(table)),
     wire.on('pending', () => wire.table && shown?.update(wire.table)),
-    wire.on('people', (table) => {
-      show(table);
-      shown?.people(table);
-    }),
+    wire.on('people', showPeople),
     wire.on('error', (code) => {
       if (!wire.table) message(app, app.codeText(code));
       else app.notices.toast(app.codeText(code), code);
@@ -58,7 +59,7 @@ export function play(app, session) {
   ];
   app.root.replaceChildren(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, i18n.t('play.waiting'))));
   wire.join(session);
-  if (wire.table) show(wire.table);
+  if (wire.table) showPeople(wire.table);
   return {
     title: '',
     destroy() {

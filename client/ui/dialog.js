@@ -31,10 +31,10 @@ export function showDialog({ role, title, body = [], choices = [], closeLabel, c
   const dialog = h(
     'dialog',
     { class: 'dialog', 'data-dialog': role, 'aria-labelledby': 'dialog-title' },
+    h('button', { type: 'button', class: 'dialog-close', 'data-role': 'close', 'aria-label': closeLabel, onclick: closeDialog }, icon('close')),
     h(
       'div',
       { class: 'dialog-body' },
-      h('button', { type: 'button', class: 'dialog-close', 'data-role': 'close', 'aria-label': closeLabel, onclick: closeDialog }, icon('close')),
       heading,
       ...body,
       choices.length > 0 && h('div', { class: 'choices' }, choices.map(choiceButton)),
@@ -51,7 +51,8 @@ export function showDialog({ role, title, body = [], choices = [], closeLabel, c
   document.body.append(dialog);
   dialog.showModal();
   const first = dialog.querySelector('[autofocus], .choices .main');
-  (first instanceof HTMLElement ? first : heading).focus();
+  // A dialog higher than the screen opens at its beginning, wherever the focus is.
+  (first instanceof HTMLElement ? first : heading).focus({ preventScroll: true });
   open = dialog;
   return dialog;
 }

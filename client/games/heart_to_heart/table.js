@@ -292,6 +292,7 @@ export class Table {
       'data-state': state,
       ...(this.#host.interactive && { 'aria-disabled': state === 'covered' ? 'true' : null }),
       'aria-label': rank ? this.#cardLabel(place, rank, state) : null,
+      'aria-hidden': rank ? null : 'true',
     });
   }
 
