@@ -84,7 +84,7 @@ class Server:
 
     async def connect(self, cookie: str | None = None, **options: Any) -> Client:
         """A client of this server."""
-        return await Client.connect(self.url, cookie, **options)
+        return await Client.connect(self.url, cookie, open_timeout=PATIENCE_S, **options)
 
     def kill(self) -> None:
         """Ends it with no chance to tidy up."""
@@ -100,6 +100,8 @@ class Server:
         """Ends it, in whatever state it is."""
         if self.process.poll() is None:
             self.kill()
+        if self.process.stdin is not None:
+            self.process.stdin.close()
         self.log.close()
 
     def _ended(self) -> int:
