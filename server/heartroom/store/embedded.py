@@ -60,9 +60,12 @@ class Embedded:
 
         Raises `StoreInUse` if another heartroom has the directory, `StoreFailed` if it cannot start.
         """
-        self.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._own_socket_folder()
-        self._take_lock()
+        try:
+            self.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._own_socket_folder()
+            self._take_lock()
+        except OSError as error:
+            raise StoreFailed(str(error)) from None
         self._keeper = subprocess.Popen(
             [
                 sys.executable,
