@@ -47,9 +47,7 @@ export class I18n {
   }
 
   /** @param {string} key */
-  has(key) {
-    return this.#text(key) !== undefined;
-  }
+  has = (key) => this.#text(key) !== undefined;
 
   /**
    * The text of `key`.

@@ -22,7 +22,7 @@ export class Turns {
   see({ seats, moment, patience }, chairs, pace, now) {
     const kept = moment === this.#moment ? this.#since : new Map();
     const same = (/** @type {number} */ seat) => (chairs[seat] === 'away') === (this.#chairs[seat] === 'away');
-    this.#since = new Map(seats.map((seat) => [seat, (same(seat) && kept.get(seat)) || now]));
+    this.#since = new Map(seats.map((seat) => [seat, same(seat) ? (kept.get(seat) ?? now) : now]));
     this.#moment = moment;
     this.#chairs = chairs;
     this.#allowedMs = pace * patience * 1000;

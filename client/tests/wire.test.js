@@ -188,3 +188,44 @@ test('a name is known by the welcome that answers it, not by the first one', asy
   await name;
   assert.equal(wire.welcome?.name, 'Kari');
 });
+
+test('an action may be meant for whatever version there is', () => {
+  const { wire, sent } = joined(5);
+  wire.act(draw, { anytime: true });
+  assert.deepEqual(sent(), [[3, FIRST_ID, null, draw]]);
+});
+
+test('who sits where is told, and kept', () => {
+  const { wire } = joined(5);
+  assert.equal(wire.table?.chairs, null);
+  wire.receive([6, ['Kari', '', '', ''], 2, [1, 0, 4, 3], 0, [30, true, 8000, false]]);
+  assert.deepEqual(wire.table?.chairs, ['here', 'open', 'bot', 'away']);
+  assert.equal(wire.table?.started, false);
+  assert.equal(wire.table?.settings.pace, 30);
+  assert.ok(Number(wire.table?.settings.startsAt) > performance.now());
+  wire.receive(snapshot(6));
+  assert.deepEqual(wire.table?.names, ['Kari', '', '', '']);
+});
+
+test('what is asked of a table is answered, and asked again after the join', async () => {
+  const { wire, open, sent } = joined(5);
+  const sitting = wire.sit(2);
+  assert.deepEqual(sent(), [[7, 1, 2]]);
+  wire.closed();
+  open();
+  assert.deepEqual(sent(), [join(EPOCH, 5), [7, 1, 2]]);
+  wire.receive([2, 1, 6]);
+  await sitting;
+  const starting = wire.start();
+  wire.receive([3, 2, 'wrong_moment']);
+  assert.equal(await starting.catch((error) => error.message), 'wrong_moment');
+});
+
+test('what was asked of a table is forgotten with it', () => {
+  const { wire, open, sent } = joined(5);
+  void wire.stand();
+  wire.leave();
+  wire.closed();
+  open();
+  assert.deepEqual(sent(), []);
+});

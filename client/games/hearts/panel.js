@@ -17,6 +17,7 @@ import { sheet } from './sheet.js';
  * @property {import('../../i18n.js').I18n} i18n
  * @property {() => import('../../games.js').People} people
  * @property {number | null} seat
+ * @property {boolean} interactive
  * @property {number[]} order of the seats, one's own first
  * @property {string | null} replay
  * @property {() => void} pass
@@ -82,21 +83,20 @@ export class Panel {
 
   /** @param {PanelLook} look */
   #scored({ now, ready }) {
-    const { i18n, people, order, seat, next } = this.#host;
+    const { i18n, people, order, interactive, next } = this.#host;
     const { t } = i18n;
+    const button = () => h('button', { type: 'button', class: 'button main', 'data-role': 'next', onclick: next }, t('hearts.next'));
     return [
       this.#claimed(now),
       this.#moon(now),
-      sheet(i18n, people(), now, order),
-      seat !== null && !ready
-        ? h('button', { type: 'button', class: 'button main', 'data-role': 'next', onclick: next }, t('hearts.next'))
-        : this.#waitingFor(now.toAct),
+      scrolling(sheet(i18n, people(), now, order)),
+      ready ? this.#waitingFor(now.toAct) : interactive ? button() : null,
     ].filter((node) => node !== null);
   }
 
   /** @param {PanelLook} look */
   #over({ now }) {
-    const { i18n, people, order, seat, replay, again, go } = this.#host;
+    const { i18n, people, order, seat, interactive, replay, again, go } = this.#host;
     const { t, nodes } = i18n;
     const won = seat !== null && now.winners.includes(seat);
     const names = h('span', null, now.winners.flatMap((winner, i) => [i > 0 && ', ', nameTag(nameOf(i18n, people(), winner))]));
@@ -105,11 +105,11 @@ export class Panel {
       h('h2', { 'data-role': 'winners' }, title),
       this.#claimed(now),
       this.#moon(now),
-      sheet(i18n, people(), now, order),
+      scrolling(sheet(i18n, people(), now, order)),
       h(
         'div',
         { class: 'choices' },
-        seat !== null && h('button', { type: 'button', class: 'button main', 'data-role': 'again', onclick: again }, t('hearts.again')),
+        interactive && h('button', { type: 'button', class: 'button main', 'data-role': 'again', onclick: again }, t('hearts.again')),
         replay && h('button', { type: 'button', class: 'button plain', 'data-role': 'replay', onclick: () => go(replay) }, t('hearts.watchReplay')),
       ),
     ].filter((node) => node !== null);
@@ -138,6 +138,13 @@ export class Panel {
     const names = seats.filter((other) => other !== seat).flatMap((other, i) => [i > 0 && ', ', nameTag(nameOf(i18n, people(), other))]);
     return h('p', { class: 'waiting-for', 'data-role': 'waiting-for' }, i18n.nodes('hearts.waitingFor', { names: h('span', null, names) }));
   }
+}
+
+/** A long sheet shows its end. @param {HTMLElement} content */
+function scrolling(content) {
+  const box = h('div', { class: 'sheet-box' }, content);
+  requestAnimationFrame(() => (box.scrollTop = box.scrollHeight));
+  return box;
 }
 
 /** @param {PanelLook} look */

@@ -85,7 +85,7 @@ export class Table {
     this.#plates = SEATS.map((its) => new SeatPlate(i18n, its, its === seat));
     this.#hand = new Hand(i18n, interactive ? (card) => this.#tap(card) : null);
     this.#middle = new Middle(i18n, (its) => this.#place(its));
-    this.#panel = new Panel({ i18n, people: host.people, seat, order: this.#order, replay: host.replay, pass: () => this.#pass(), next: () => this.#act(['next'], true), again: host.newGame, go: host.go });
+    this.#panel = new Panel({ i18n, people: host.people, seat, interactive, order: this.#order, replay: host.replay, pass: () => this.#pass(), next: () => this.#act(['next'], true), again: host.newGame, go: host.go });
     this.#claim = h('button', { type: 'button', class: 'button main small', 'data-role': 'claim', hidden: true, onclick: () => this.#askClaim() }, t('hearts.claim'));
     this.#root = this.#build();
     this.#flights = new Flights(this.#air, host.pace);
@@ -668,7 +668,7 @@ export class Table {
       chosen: this.#chosen.size,
       canPass: this.#mode() === 'pass',
       passed,
-      ready: seat === null || !now.toAct.includes(seat) || this.#underWay('next') !== undefined,
+      ready: seat === null ? !this.#handShown() : !now.toAct.includes(seat) || this.#underWay('next') !== undefined,
       settled,
     });
     this.#keepFocus(focused, was);

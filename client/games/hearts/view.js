@@ -142,7 +142,7 @@ export function plays(before, after) {
   const found = [];
   for (let n = 1; n <= TRICKS; n++) {
     const trick = b.trick(n);
-    if (!trick) break;
+    if (!trick) continue;
     const seen = a.trick(n)?.cards.length ?? 0;
     for (let k = seen; k < trick.cards.length; k++) {
       found.push({ seat: playerOf(trick, k), card: trick.cards[k], trick: n, led: k === 0, last: k === 3 });
