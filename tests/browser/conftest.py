@@ -1,19 +1,27 @@
-"""The browser that these tests drive: the machine's chromium, kept off the network.
+"""The browser that these tests drive: the machine's chromium, kept off the network; and what it looks at.
 
-pytest-playwright's fixtures (`page`, `context`, `browser`) are used as they are; their API is synchronous.
+pytest-playwright's fixtures (`page`, `context`, `new_context`) are used as they are, by its synchronous API.
+Every page that any of them opens is listened to: what it complains about fails the test.
 """
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, WebError, expect
 
+from tests.browser.served import Server
 from tools.chromium import VARIABLE, find
 
 HERE = Path(__file__).parent
+
+PATIENCE_MS = 20_000
+"""How long anything that must happen may take. Only a test that fails waits so long."""
 
 QUIET = (
     "--disable-background-networking",
@@ -44,3 +52,88 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     # root has no sandbox to go into
     sandbox = ("--no-sandbox",) if os.geteuid() == 0 else ()
     return {**browser_type_launch_args, "executable_path": chromium, "args": [*QUIET, *sandbox]}
+
+
+# ---- the server
+
+
+@pytest.fixture(scope="session")
+def base_url() -> Iterator[str]:
+    """The address of a server that is not to be harmed. Tests use players and sessions of their own."""
+    server = Server()
+    try:
+        server.start()
+        yield server.url
+    finally:
+        server.remove()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server for one test, to be killed and started again."""
+    server = Server()
+    try:
+        server.start()
+        yield server
+    finally:
+        server.remove()
+
+
+# ---- the browser
+
+
+class Complaints:
+    """What pages said in their consoles that nobody wants to read there: errors, warnings, and with them
+    anything that the content security policy has stopped."""
+
+    def __init__(self) -> None:
+        self._said: list[str] = []
+        self._expected: list[str] = []
+
+    def expect(self, pattern: str) -> None:
+        """The test provokes this one."""
+        self._expected.append(pattern)
+
+    def listen(self, context: BrowserContext) -> None:
+        context.on("console", self._console)
+        context.on("weberror", self._error)
+
+    def unexpected(self) -> list[str]:
+        return [said for said in self._said if not any(re.search(known, said) for known in self._expected)]
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning", "assert"):
+            self._said.append(f"{message.type}: {message.text}")
+
+    def _error(self, error: WebError) -> None:
+        self._said.append(f"uncaught: {error.error}")
+
+
+@pytest.fixture
+def complaints() -> Iterator[Complaints]:
+    complaints = Complaints()
+    yield complaints
+    assert complaints.unexpected() == []
+
+
+NewContext = Callable[..., BrowserContext]
+"""Makes a browser of somebody else, with the arguments of playwright's `Browser.new_context`."""
+
+
+@pytest.fixture
+def new_context(new_context: NewContext, complaints: Complaints) -> NewContext:
+    expect.set_options(timeout=PATIENCE_MS)
+
+    def make(**options: Any) -> BrowserContext:
+        context = new_context(**options)
+        context.set_default_timeout(PATIENCE_MS)
+        complaints.listen(context)
+        return context
+
+    return make
+
+
+@pytest.fixture
+def stranger(new_context: NewContext) -> Page:
+    """A page in the browser of another player."""
+    return new_context().new_page()

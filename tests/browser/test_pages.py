@@ -1,0 +1,234 @@
+"""The pages around the table, their addresses, and the ways between them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import Complaints
+from tests.browser.table import CODE, HeartTable, Sent, deal
+
+OURS = "section:has(#code-heart-to-heart)"
+"""The part of the front page that is Heart to Heart's."""
+
+
+def test_back_and_forward(page: Page) -> None:
+    page.goto("/")
+    page.locator("#code-heart-to-heart").fill(CODE)
+    page.locator(f'{OURS} [data-role="code-go"]').click()
+    table = HeartTable(page).ready()
+    game = page.url
+    table.draw(2)
+    table.version(2)
+    page.locator('[data-role="help"]').click()
+    page.locator('[data-role="help-rules"]').click()
+    page.wait_for_url("**/rules/heart-to-heart")
+    expect(page.locator("h1")).to_have_text("The rules of Heart to Heart")
+    expect(page).to_have_title(re.compile("The rules of Heart to Heart"))
+
+    page.go_back()
+    page.wait_for_url(game)
+    table.version(2)
+    page.go_back()
+    page.wait_for_url("**/")
+    expect(page.locator(f'{OURS} [data-role="play"]')).to_be_visible()
+    page.go_forward()
+    page.wait_for_url(game)
+    table.version(2).draw()
+    table.version(3)
+    page.go_forward()
+    page.wait_for_url("**/rules/heart-to-heart")
+    expect(page.locator("h1")).to_have_text("The rules of Heart to Heart")
+
+
+def test_a_game_begins_by_one_click(page: Page) -> None:
+    page.goto("/")
+    page.locator(f'{OURS} [data-role="play"]').click()
+    expect(HeartTable(page).ready().info("code")).to_have_text(re.compile("^HH1-N-[A-Z2-7]{7}$"))
+
+
+def test_a_game_just_begun_can_be_continued_from_the_front_page(page: Page) -> None:
+    table = deal(page)
+    table.draw()
+    table.version(1)
+    game = page.url
+    page.locator(".home-link").click()
+    page.wait_for_url("**/")
+    page.locator(f'{OURS} [data-role="continue"]').click()
+    page.wait_for_url(game)
+    table.version(1)
+
+
+def test_the_link_of_a_deal_makes_one_game_that_back_and_reload_return_to(page: Page) -> None:
+    sent = Sent(page)
+    page.goto("/")
+    table = deal(page)
+    game = page.url
+    table.draw()
+    table.version(1)
+    page.go_back()
+    page.wait_for_url("**/")
+    expect(page.locator(f'{OURS} [data-role="play"]')).to_be_visible()
+    page.go_forward()
+    page.wait_for_url(game)
+    table.version(1)
+    page.reload()
+    table.version(1)
+    assert page.url == game
+    assert len(sent.of(Sent.NEW)) == 1
+
+
+@pytest.mark.parametrize("code", ["hh1 n aaaaaam", "HH1-N-AAAAAAM", "hh1naaaaaam"])
+def test_a_code_is_read_however_it_is_typed(page: Page, code: str) -> None:
+    page.goto("/")
+    page.locator("#code-heart-to-heart").fill(code)
+    page.locator(f'{OURS} [data-role="code-go"]').click()
+    expect(HeartTable(page).ready().info("code")).to_have_text(CODE)
+
+
+def test_a_bad_code_is_refused_where_it_was_typed(page: Page) -> None:
+    page.goto("/")
+    field = page.locator("#code-heart-to-heart")
+    error = page.locator(f'{OURS} [data-role="code-error"]')
+    field.fill("HH1-N-AAAAAA9")
+    page.keyboard.press("Enter")
+    expect(error).to_have_text("This is no deal code. It looks like HH1-N-AAAAAAM.")
+    assert page.url.endswith("/")
+    field.fill(CODE)
+    page.keyboard.press("Enter")
+    HeartTable(page).ready()
+
+
+@pytest.mark.parametrize("code", ["HH1-N-AAAAAA9", "HH1-N-%3Cscript%3E", "no-code-at-all", "%00"])
+def test_the_link_of_no_deal_says_so(page: Page, code: str) -> None:
+    page.goto(f"/d/{code}")
+    expect(page.locator("h1")).to_contain_text("This is no deal code.")
+    page.locator('[data-role="home"]').click()
+    expect(page.locator(f'{OURS} [data-role="play"]')).to_be_visible()
+
+
+@pytest.mark.parametrize("address", ["/nowhere", "/rules/chess", "/examples/chess", "/g/", "/settings/x"])
+def test_an_unknown_address(page: Page, complaints: Complaints, address: str) -> None:
+    complaints.expect("404")
+    page.goto(address)
+    expect(page.locator("h1")).to_have_text("There is nothing at this address.")
+    page.locator('[data-role="home"]').click()
+    expect(page.locator(f'{OURS} [data-role="play"]')).to_be_visible()
+
+
+@pytest.mark.parametrize("address", ["/g/nosuchgame", "/r/nosuchgame", "/g/%F0%9F%92%94"])
+def test_a_game_that_there_is_not(page: Page, complaints: Complaints, address: str) -> None:
+    complaints.expect("404")
+    page.goto(address)
+    expect(page.locator("h1")).to_have_text("There is no such game, or it has expired.")
+
+
+def test_the_replay_of_a_game_that_goes_on(page: Page, complaints: Complaints) -> None:
+    complaints.expect("409")
+    deal(page)
+    page.goto(page.url.replace("/g/", "/r/"))
+    expect(page.locator("h1")).to_have_text("This game is still going on.")
+
+
+def test_the_rules_lead_to_a_game_and_to_the_example(page: Page) -> None:
+    page.goto("/")
+    page.locator(f'{OURS} [data-role="rules"]').click()
+    page.wait_for_url("**/rules/heart-to-heart")
+    page.locator('[data-role="example"]').click()
+    page.wait_for_url("**/examples/heart-to-heart")
+    HeartTable(page).version(0)
+    page.go_back()
+    page.wait_for_url("**/rules/heart-to-heart")
+    page.locator('[data-role="play"]').click()
+    HeartTable(page).ready()
+
+
+def test_a_shared_link_deals_the_same_cards_to_somebody_else(
+    context: BrowserContext, page: Page, stranger: Page
+) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    table = deal(page)
+    first = table.seen()
+    table.draw()
+    table.version(1)
+    page.locator('[data-role="share"]').click()
+    expect(page.locator('[data-role="share-code"]')).to_have_text(CODE)
+    page.locator('[data-role="copy-link"]').click()
+    expect(table.toast("copied")).to_be_visible()
+    stranger.goto(page.evaluate("navigator.clipboard.readText()"))
+    assert HeartTable(stranger).ready().seen() == first
+    assert stranger.url != page.url
+
+    table.info("code").click()
+    page.locator('[data-role="copy-watch"]').click()
+    expect(page.locator("dialog")).to_have_count(0)
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+def test_where_nothing_can_be_copied_that_is_said(page: Page) -> None:
+    page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error('no'))")
+    table = deal(page)
+    page.locator('[data-role="share"]').click()
+    page.locator('[data-role="copy-code"]').click()
+    expect(table.toast("not-copied")).to_be_attached()
+    expect(page.locator(".share-link")).to_have_text(re.compile(f"/d/{CODE}$"))
+
+
+def test_the_help_opens_by_key_and_the_keyboard_is_the_dialogs_while_it_is_open(page: Page) -> None:
+    table = deal(page)
+    page.keyboard.press("?")
+    expect(table.dialog("help")).to_be_visible()
+    page.keyboard.press("d")
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
+    page.keyboard.press("h")
+    page.locator('[data-dialog="help"] [data-role="close"]').click()
+    table.draw()
+    table.version(1)
+    expect(table.stock).to_have_attribute("data-count", "25")
+
+
+def test_the_skip_link_goes_to_the_content(page: Page) -> None:
+    page.goto("/rules/heart-to-heart")
+    expect(page.locator("h1")).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.locator('[data-role="skip"]')).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+
+
+# ---- names
+
+
+@pytest.mark.parametrize("name", ["<b>&amp;</b>'\"", "שלום עולם", "👨‍👩‍👧‍👦 Åse"])
+def test_a_name_is_shown_to_others_as_text(page: Page, stranger: Page, name: str) -> None:
+    page.goto("/")
+    page.locator('[data-role="name"]').click()
+    expect(page.locator('[data-role="name-input"]')).to_be_focused()
+    page.locator('[data-role="name-input"]').fill(f"  {name} ")
+    page.keyboard.press("Enter")
+    expect(page.locator("dialog")).to_have_count(0)
+    expect(page.locator(".who bdi")).to_have_text(name)
+    deal(page)
+    stranger.goto(page.url)
+    ribbon = stranger.locator('[data-role="ribbon"]')
+    expect(ribbon).to_have_text(f"You are watching {name}")
+    assert ribbon.locator("bdi").evaluate("bdi => [bdi.textContent, bdi.children.length]") == [name, 0]
+
+
+@pytest.mark.parametrize("name", ["", "x" * 21, "a\u202eb"])
+def test_a_bad_name_is_refused_where_it_was_typed(page: Page, name: str) -> None:
+    page.goto("/")
+    page.locator('[data-role="name"]').click()
+    page.locator('[data-role="name-input"]').fill(name)
+    page.locator('[data-role="name-save"]').click()
+    expect(page.locator('[data-dialog="name"] [role="alert"]')).to_have_text(
+        "A name has 1 to 20 characters, all of them visible."
+    )
+    page.locator('[data-role="name-input"]').fill("Kari")
+    page.locator('[data-role="name-save"]').click()
+    expect(page.locator(".who bdi")).to_have_text("Kari")
+    page.reload()
+    expect(page.locator(".who bdi")).to_have_text("Kari")

@@ -1,0 +1,137 @@
+"""Settings, languages, and browsers that keep nothing or want no motion."""
+
+from __future__ import annotations
+
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import NewContext
+from tests.browser.table import CODE, DISCARD, PAIRS_AT_ONCE, TIP, HeartTable, deal, example, share
+
+
+def choose_norwegian(page: Page) -> None:
+    page.locator('[data-role="settings"]').click()
+    page.locator('[data-setting="language"]').select_option("nb")
+    # the dialog is still there, and speaks the other language
+    expect(page.locator('[data-dialog="settings"] h2')).to_have_text("Innstillinger")
+    page.locator('[data-dialog="settings"] [data-role="close"]').click()
+    expect(page.locator("html")).to_have_attribute("lang", "nb")
+
+
+def test_another_language_in_mid_game_keeps_the_game(page: Page) -> None:
+    table = deal(page)
+    table.play(example()[:10])
+    before = table.seen()
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    choose_norwegian(page)
+    assert table.version(10).seen() == before
+    expect(page.locator(".info-score dt")).to_have_text("Poeng")
+    expect(table.undo).to_contain_text("Angre")
+    table.draw()
+    table.version(11)
+    expect(page.locator('[data-role="announcer"]')).to_contain_text("Trakk")
+    page.reload()
+    expect(table.version(11).undo).to_contain_text("Angre")
+    page.goto("/rules/heart-to-heart")
+    expect(page.locator("h1")).to_have_text("Reglene for Heart to Heart")
+
+
+def test_another_language_keeps_who_is_watching_and_watched(page: Page, stranger: Page) -> None:
+    table = deal(page)
+    share(table, stranger)
+    expect(stranger.locator('[data-role="ribbon"]')).to_have_text("You are watching")
+    expect(page.locator('[data-role="viewers"]')).to_contain_text("1 other is watching")
+    for one in (page, stranger):
+        choose_norwegian(one)
+    expect(stranger.locator('[data-role="ribbon"]')).to_have_text("Du ser på")
+    expect(page.locator('[data-role="viewers"]')).to_contain_text("1")
+
+
+def test_the_browsers_language_is_spoken_without_asking(new_context: NewContext) -> None:
+    page = new_context(locale="nn-NO").new_page()
+    table = deal(page)
+    expect(page.locator("html")).to_have_attribute("lang", "nb")
+    expect(table.place(TIP)).to_have_attribute("aria-label", "Hjerter fire, rad 7, fritt")
+
+
+def test_settings_survive_a_reload_and_reach_other_tabs(context: BrowserContext, page: Page) -> None:
+    table = deal(page)
+    other = share(table, context.new_page())
+    page.locator('[data-role="settings"]').click()
+    page.locator('[data-setting="heart-to-heart.errors"]').check()
+    page.locator('[data-setting="heart-to-heart.help"]').uncheck()
+    page.locator('[data-setting="pace"]').select_option("off")
+    page.keyboard.press("Escape")
+    page.reload()
+    for one in (table.version(0), other):
+        one.tap(TIP, DISCARD)
+        expect(one.toast("mismatch")).to_be_visible()
+        assert one.marked("data-dim") == []
+    page.locator('[data-role="settings"]').click()
+    expect(page.locator('[data-setting="pace"]')).to_have_value("off")
+
+
+def test_letters_do_nothing_where_shortcuts_are_off(page: Page) -> None:
+    table = deal(page)
+    page.locator('[data-role="settings"]').click()
+    page.locator('[data-setting="shortcuts"]').uncheck()
+    page.keyboard.press("Escape")
+    for key in ("d", "s", "n", "h", "?"):
+        page.keyboard.press(key)
+    expect(page.locator("dialog")).to_have_count(0)
+    # arrows and undo go on working
+    table.walk(-1)
+    page.keyboard.press("Enter")
+    table.version(1)
+    page.keyboard.press("u")
+    page.keyboard.press("Control+z")
+    table.version(2)
+    expect(table.info("moves")).to_have_text("0 (2)")
+
+
+def test_where_nothing_can_be_kept_the_game_is_played_all_the_same(new_context: NewContext) -> None:
+    context = new_context()
+    context.add_init_script(
+        """for (const name of ['localStorage', 'sessionStorage']) {
+          const get = () => { throw new DOMException('blocked', 'SecurityError'); };
+          Object.defineProperty(window, name, { get });
+        }"""
+    )
+    table = deal(context.new_page(), PAIRS_AT_ONCE)
+    choose_norwegian(table.page)
+    table.tap(TIP, DISCARD)
+    table.version(1).draw()
+    table.version(2)
+    table.page.reload()
+    expect(table.version(2).info("score")).to_have_text("10")
+    expect(table.page.locator("html")).to_have_attribute("lang", "en")
+
+
+FLIGHTS = """
+  window.flights = 0;
+  new MutationObserver((changes) => {
+    const added = changes.flatMap(({ addedNodes }) => [...addedNodes]);
+    window.flights += added.filter((node) => node.classList?.contains('flying')).length;
+  }).observe(document, { childList: true, subtree: true });
+"""
+
+
+def test_cards_fly_and_for_who_wants_no_motion_they_do_not(new_context: NewContext) -> None:
+    flights = []
+    for wish in ("no-preference", "reduce"):
+        page = new_context(reduced_motion=wish).new_page()
+        page.add_init_script(FLIGHTS)
+        table = deal(page)
+        table.play(example())
+        expect(table.dialog("won")).to_be_visible()
+        flights.append(page.evaluate("flights"))
+    moving, still = flights
+    assert moving > 100
+    assert still == 0
+
+
+def test_what_flies_ends_where_it_should(page: Page) -> None:
+    table = deal(page)
+    table.play(example()[:10])
+    expect(page.locator(".flying")).to_have_count(0)
+    expect(page.locator("[data-held]")).to_have_count(0)
+    expect(HeartTable(page).info("code")).to_have_text(CODE)

@@ -1,0 +1,138 @@
+"""A whole game, from the first card to the replay."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NewContext
+from tests.browser.table import CODE, DISCARD, PHONE, STOCK, TIP, HeartTable, deal, example
+
+
+def test_a_game_is_won_by_the_keyboard_alone(page: Page) -> None:
+    page.goto("/")
+    code = page.locator("#code-heart-to-heart")
+    code.wait_for()
+    while not code.evaluate("input => input === document.activeElement"):
+        page.keyboard.press("Tab")
+    page.keyboard.type(CODE)
+    page.keyboard.press("Enter")
+    table = HeartTable(page).ready()
+    for before, (verb, *places) in enumerate(example()):
+        if verb == "pair":
+            table.version(before)
+            for place, key in zip(places, ("Enter", "Space"), strict=True):
+                table.walk(place)
+                page.keyboard.press(key)
+            table.version(before + 1)
+        elif before % 8 == 0:
+            table.walk(STOCK)
+            page.keyboard.press("Enter")
+        else:
+            page.keyboard.press("d" if before % 2 else "s")
+
+    is_won(table)
+    expect(page.locator('[data-role="won-new"]')).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.locator('[data-role="won-replay"]')).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/r/*")
+    replay = HeartTable(page).version(0)
+    page.keyboard.press("End")
+    expect(replay.version(len(example())).root).to_have_attribute("data-status", "won")
+
+
+def test_a_game_is_won_by_taps_on_a_phone(new_context: NewContext) -> None:
+    table = deal(new_context(**PHONE).new_page())
+    for before, (verb, *places) in enumerate(example()):
+        if verb == "pair":
+            table.version(before).tap(*places, touch=True)
+            table.version(before + 1)
+        else:
+            table.tap(STOCK, touch=True)
+
+    is_won(table)
+    session = table.page.url.rsplit("/", 1)[1]
+    table.page.locator('[data-role="won-replay"]').tap()
+    table.page.wait_for_url(f"**/r/{session}")
+    replay = HeartTable(table.page).version(0)
+    expect(replay.info("code")).to_have_text(CODE)
+    for _ in range(10):
+        table.page.locator('[data-role="step-forward"]').tap()
+    expect(replay.version(10).place(TIP)).to_have_attribute("data-state", "empty")
+    table.page.locator('[data-role="step-back"]').tap()
+    expect(replay.version(9).place(TIP)).to_have_attribute("data-rank", "4")
+
+
+def is_won(table: HeartTable) -> None:
+    expect(table.root).to_have_attribute("data-status", "won")
+    expect(table.dialog("won")).to_be_visible()
+    expect(table.page.locator('[data-role="won-score"]')).to_have_text("250")
+    expect(table.page.locator('[data-role="won-moves"]')).to_have_text(str(len(example())))
+    time = table.page.locator('[data-role="won-time"]')
+    expect(time).to_have_text(re.compile(r"^\d+:\d\d$"))
+    expect(table.info("time")).to_have_text(time.inner_text())
+
+
+def test_a_won_game_is_still_won_after_a_reload_and_the_next_one_needs_no_asking(page: Page) -> None:
+    table = deal(page)
+    table.play(example())
+    table.dialog("won").wait_for()
+    page.reload()
+    is_won(HeartTable(page))
+    expect(table.undo).to_have_attribute("aria-disabled", "true")
+    address = page.url
+    page.locator('[data-role="won-new"]').click()
+    page.wait_for_url(lambda url: "/g/" in url and url != address)
+    expect(HeartTable(page).ready().info("score")).to_have_text("0")
+
+
+def test_the_example_game_is_stepped_through_by_the_keyboard(page: Page) -> None:
+    page.goto("/examples/heart-to-heart")
+    table = HeartTable(page).version(0)
+    caption = page.locator('[data-role="caption"]')
+    step = page.locator('[data-role="step"]')
+    expect(table.info("code")).to_have_text(CODE)
+    for at in range(1, 10):
+        page.keyboard.press("ArrowRight")
+        expect(step).to_have_text(f"{at} of {len(example())}")
+    expect(table.place(TIP)).to_have_attribute("data-rank", "4")
+    expect(table.place(DISCARD)).to_have_attribute("data-rank", "4")
+    page.keyboard.press("ArrowRight")
+    expect(caption).to_have_text("A pair of fours, one of them from the discard.")
+    expect(table.place(TIP)).to_have_attribute("data-state", "empty")
+    expect(table.info("score")).to_have_text("10")
+
+    page.keyboard.press("ArrowLeft")
+    expect(table.place(TIP)).to_have_attribute("data-state", "free")
+    expect(table.info("score")).to_have_text("0")
+    page.keyboard.press("Home")
+    expect(step).to_have_text(f"0 of {len(example())}")
+    page.keyboard.press("PageDown")
+    expect(step).to_have_text(f"10 of {len(example())}")
+    page.keyboard.press("End")
+    expect(table.root).to_have_attribute("data-status", "won")
+    expect(table.info("score")).to_have_text("250")
+    page.keyboard.press("PageUp")
+    expect(step).not_to_have_text(f"{len(example())} of {len(example())}")
+    # looking on is all that can be done
+    expect(page.locator('[data-role="table"] button')).to_have_count(0)
+    expect(page.locator('[data-role="undo"]')).to_have_count(0)
+
+
+def test_the_example_plays_by_itself_until_it_is_paused(page: Page) -> None:
+    page.goto("/examples/heart-to-heart")
+    table = HeartTable(page).version(0)
+    page.locator('[data-role="speed"]').select_option("fast")
+    page.locator("main").focus()
+    page.keyboard.press("Space")
+    expect(page.locator('[data-role="play"]')).to_have_attribute("aria-label", "Pause")
+    page.wait_for_function("() => Number(document.querySelector('[data-role=table]').dataset.version) >= 2")
+    page.keyboard.press("Space")
+    expect(page.locator('[data-role="play"]')).to_have_attribute("aria-label", "Play")
+    # the last step played by itself goes on where the first one played begins again
+    page.keyboard.press("End")
+    table.version(len(example()))
+    page.locator('[data-role="play"]').click()
+    table.version(0)
