@@ -47,11 +47,15 @@ class Viewer:
     def show(self, payload: bytes, *answers: bytes) -> bool:
         """Sends a part of the stream, and with it answers to this viewer's own requests; or drops the one and
         keeps the others, as in `tell`, if the outlet is clogged. Says whether it was sent."""
-        if self.lagging or self.outlet.backlog > self.CLOGGED:
+        outlet = self.outlet
+        if self.lagging or outlet.backlog > self.CLOGGED:
             self.lagging = True
             self._held += answers
             return False
-        self.outlet.send(payload, *answers)
+        if answers:
+            outlet.send(payload, *answers)
+        else:  # nearly always, and for as many as look on
+            outlet.send(payload)
         return True
 
     def tell(self, payload: bytes) -> None:

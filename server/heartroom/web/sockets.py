@@ -15,12 +15,15 @@ from typing import Any, Final
 
 from starlette.types import Send
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
 from websockets.http11 import Request
+
+from heartroom.sessions.viewer import Viewer
 
 EXTENSION: Final = "heartroom.direct"
 """The ASGI extension under which a connection's `DirectProtocol` is found."""
 
-HIGH_WATER: Final = 32 * 1024
+HIGH_WATER: Final = Viewer.CLOGGED
 """Unsent bytes from which on no more is read from a client that does not read either."""
 _LOW_WATER: Final = 4 * 1024
 
@@ -41,6 +44,8 @@ def frame(payload: bytes) -> bytes:
 class DirectProtocol(WebSocketsSansIOProtocol):
     """uvicorn's protocol, which an application may take over once the handshake is done."""
 
+    outlet: DirectOutlet | None = None
+    """Is told how much is waiting to be sent."""
     _received: Received | None = None
     _drained: Callable[[], None] | None = None
     _held = False
@@ -57,8 +62,15 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         self._drained = drained
         self.transport.set_write_buffer_limits(high=HIGH_WATER, low=_LOW_WATER)
 
+    def handle_bytes(self, event: Frame) -> None:
+        """A binary frame has arrived, nearly always a whole message."""
+        if self._received is None or not event.fin:
+            super().handle_bytes(event)
+        elif not self.close_sent:
+            self._received(bytes(event.data), True)
+
     def send_receive_event_to_app(self) -> None:
-        """A whole message has arrived."""
+        """A whole message has arrived, of text or in several frames."""
         if self._received is None:
             super().send_receive_event_to_app()
             return
@@ -70,6 +82,8 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     def pause_writing(self) -> None:
         """The client does not read: neither do we."""
         super().pause_writing()
+        if self.outlet is not None:
+            self.outlet.backlog = self.transport.get_write_buffer_size()
         if self._received is not None and not self._held:
             self._held = True
             self.transport.pause_reading()
@@ -77,6 +91,8 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     def resume_writing(self) -> None:
         """The client has read what there was."""
         super().resume_writing()
+        if self.outlet is not None:
+            self.outlet.backlog = 0
         if self._held:
             self._held = False
             self.transport.resume_reading()
@@ -85,33 +101,32 @@ class DirectProtocol(WebSocketsSansIOProtocol):
 
     def write(self, data: bytes) -> None:
         """Writes whole frames; nothing once the connection is closing."""
-        if not self.close_sent and not self.disconnected and not self.transport.is_closing():
-            self.transport.write(data)
+        transport = self.transport
+        if not self.close_sent and not transport.is_closing():
+            transport.write(data)
 
 
 class DirectOutlet:
     """Writes frames to a `DirectProtocol`'s transport."""
 
-    __slots__ = ("_protocol",)
+    __slots__ = ("_write", "backlog")
 
     # The frame made last, for whoever gets the same payload next.
     _payload: bytes = b""
     _frame: bytes = frame(b"")
 
     def __init__(self, protocol: DirectProtocol) -> None:
-        self._protocol = protocol
-
-    @property
-    def backlog(self) -> int:
-        """Bytes not yet taken by the operating system."""
-        return self._protocol.transport.get_write_buffer_size()
+        self._write = protocol.write
+        self.backlog = 0
+        """Bytes not yet taken by the operating system; told by the protocol, and 0 up to `HIGH_WATER`."""
+        protocol.outlet = self
 
     def send(self, payload: bytes, *more: bytes) -> None:
         """Writes messages, all with one call of the operating system."""
         if payload is not DirectOutlet._payload:
             DirectOutlet._payload, DirectOutlet._frame = payload, frame(payload)
         data = DirectOutlet._frame
-        self._protocol.write(data + b"".join(map(frame, more)) if more else data)
+        self._write(data + b"".join(map(frame, more)) if more else data)
 
 
 class PlainOutlet:
