@@ -67,6 +67,8 @@
  * @property {() => number} elapsedMs the game's time
  * @property {() => void} newGame asks where need be, then begins another
  * @property {(code: string) => void} share
+ * @property {() => void} [result] where the game is the deal of a day: goes to that day's page
+ * @property {() => boolean} [ranked] where another game is not to be offered in place of this one
  * @property {string | null} replay address of this game's replay, where there can be one
  * @property {(path: string) => void} go
  */
@@ -104,6 +106,8 @@
  * @property {number} seats
  * @property {((code: string) => boolean) | null} readsCode whether a deal code could be this game's; null: it has none
  * @property {(view: View) => string} code of the deal
+ * @property {((code: string) => string | null) | null} day the date whose deal of the day has this code; null: none is
+ *   dealt from this game
  * @property {(view: View) => boolean} [over] whether nothing is left to be played
  * @property {GameSetting[]} settings
  * @property {[keys: string, label: string][]} keys keys of the keyboard, and the key of the text that says what for

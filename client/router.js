@@ -59,7 +59,7 @@ export class Router {
   #onClick(event) {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-    if (!link || !plain || event.defaultPrevented || link.target || link.origin !== location.origin || link.hash) return;
+    if (!link || !plain || event.defaultPrevented || link.target || link.hasAttribute('download') || link.origin !== location.origin || link.hash) return;
     event.preventDefault();
     this.go(link.pathname);
   }

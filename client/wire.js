@@ -61,6 +61,7 @@ import { Emitter } from './emitter.js';
  * @property {Table} clock
  * @property {string} error
  * @property {boolean} store whether the store answers
+ * @property {string} changed what is watched is to be fetched, for the first time or again
  */
 
 /**
@@ -79,6 +80,7 @@ const SIT = 7;
 const STAND = 8;
 const START = 9;
 const QUICK = 10;
+const WATCH = 11;
 
 const DIFF = 0;
 const SNAPSHOT = 1;
@@ -91,6 +93,7 @@ const CLOCK = 7;
 const ERROR = 9;
 const RESUMED = 10;
 const STORE = 11;
+const CHANGED = 13;
 
 /** What a seat can be, as numbered in *table*. */
 export const CHAIRS = /** @type {const} */ (['open', 'here', 'lost', 'away', 'bot']);
@@ -117,6 +120,8 @@ export class Wire extends Emitter {
   #send = null;
   /** @type {string | null} the session the page wants to look at */
   #wanted = null;
+  /** @type {string | null} the topic the page wants to be told of */
+  #watched = null;
   /** Whether diffs that arrive belong to `table`: between a join and its answer they do not. */
   #following = false;
   /** Whether this connection has had its welcome; any further one answers a *name*. */
@@ -149,6 +154,7 @@ export class Wire extends Emitter {
       send([JOIN, this.#wanted, held?.epoch ?? 0, held?.version ?? 0]);
     }
     for (const message of waiting) if (AT_TABLE.has(message[0])) send(message);
+    if (this.#watched !== null) send([WATCH, this.#watched]);
   }
 
   /** The connection is gone; what was sent on it may or may not have arrived. */
@@ -177,6 +183,16 @@ export class Wire extends Emitter {
     this.table = null;
     this.pending = [];
     this.#send?.([LEAVE]);
+  }
+
+  /**
+   * Is told by `changed` when a topic changes, over lost connections too.
+   * @param {string | null} topic null: none any more
+   */
+  watch(topic) {
+    if (topic === this.#watched) return;
+    this.#watched = topic;
+    this.#send?.([WATCH, topic]);
   }
 
   /**
@@ -288,6 +304,8 @@ export class Wire extends Emitter {
         return this.emit('error', message[1]);
       case STORE:
         return this.emit('store', message[1] === 1);
+      case CHANGED:
+        return this.emit('changed', message[1]);
     }
   }
 

@@ -9,7 +9,8 @@
 //   [data-role="stock"]          data-count, data-state = full | empty
 //   [data-role="info-time"], info-score, info-moves, info-code
 //   [data-role="undo"], new, share, help, settings: the tools; aria-disabled="true" while there is nothing to undo
-//   [data-dialog="won"]          won-time, won-score, won-moves, won-counted; buttons won-new, won-replay, won-share
+//   [data-dialog="won"]          won-time, won-score, won-moves, won-counted; buttons won-new (won-result after the deal
+//                                of a day), won-replay, won-share
 //   [data-dialog="stuck"]        buttons stuck-undo, stuck-new
 //   [data-kind="mismatch"]       the toast of "Move errors"; a refused action's toast has the code as data-kind
 //   [data-role="announcer"]      what screen readers are told
@@ -21,6 +22,9 @@ import { rules } from './rules.js';
 import { Table } from './table.js';
 import { change, places, spread } from './view.js';
 
+/** The code of a deal of the day. */
+const DAY = /^\s*HH1-D-(\d{4})(\d{2})(\d{2})\s*$/i;
+
 /** @type {import('../../games.js').Game} */
 export const game = {
   name: 'heart-to-heart',
@@ -30,6 +34,7 @@ export const game = {
   // Whatever looks like a code of this family; the server reads it as leniently as it likes.
   readsCode: (code) => /^\s*h\s*h\s*[1i]/i.test(code),
   code: (view) => spread(view).code,
+  day: (code) => DAY.exec(code)?.slice(1).join('-') ?? null,
   over: (view) => spread(view).status === 'won',
   settings: [
     { name: 'heart-to-heart.help', fallback: true, label: 'hh.setting.help', hint: 'hh.setting.helpHint' },

@@ -443,7 +443,7 @@ export class Table {
   }
 
   #showWon() {
-    const { i18n, elapsedMs, newGame, share, replay, go } = this.#host;
+    const { i18n, elapsedMs, newGame, result, share, replay, go } = this.#host;
     const { t } = i18n;
     const { score, moves, undos, counted, code } = this.#now();
     const facts = [
@@ -458,7 +458,7 @@ export class Table {
       closeLabel: t('close'),
       body: [h('dl', { class: 'facts' }, facts.map(([label, value, role]) => h('div', null, h('dt', null, label), h('dd', { 'data-role': `won-${role}` }, value))))],
       choices: [
-        { role: 'won-new', kind: 'main', label: t('tool.new'), run: newGame },
+        result ? { role: 'won-result', kind: 'main', label: t('hh.result'), run: result } : { role: 'won-new', kind: 'main', label: t('tool.new'), run: newGame },
         ...(replay ? [{ role: 'won-replay', label: t('hh.watchReplay'), run: () => go(replay) }] : []),
         { role: 'won-share', label: t('tool.share'), run: () => share(code) },
       ],
@@ -467,17 +467,17 @@ export class Table {
   }
 
   #showStuck() {
-    const { i18n, newGame } = this.#host;
+    const { i18n, newGame, ranked } = this.#host;
     const { t } = i18n;
     const { canUndo } = this.#ahead();
     this.#stuckDialog = showDialog({
       role: 'stuck',
       title: t('hh.stuck'),
       closeLabel: t('close'),
-      body: [h('p', null, t(canUndo ? 'hh.stuckMore' : 'hh.stuckDeal'))],
+      body: [h('p', null, t(ranked?.() ? 'hh.stuckRanked' : canUndo ? 'hh.stuckMore' : 'hh.stuckDeal'))],
       choices: [
         ...(canUndo ? [{ role: 'stuck-undo', kind: /** @type {const} */ ('main'), label: t('tool.undo'), run: () => void this.#takeBack() }] : []),
-        { role: 'stuck-new', kind: canUndo ? 'plain' : 'main', label: t('tool.new'), run: newGame },
+        ...(ranked?.() ? [] : [{ role: 'stuck-new', kind: /** @type {'main' | 'plain'} */ (canUndo ? 'plain' : 'main'), label: t('tool.new'), run: newGame }]),
       ],
     });
   }

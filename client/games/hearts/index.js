@@ -38,6 +38,7 @@ export const game = {
   tagline: 'hearts.tagline',
   seats: 4,
   readsCode: null,
+  day: null,
   code: () => '',
   settings: [{ name: 'hearts.twoTaps', fallback: false, label: 'hearts.setting.twoTaps', hint: 'hearts.setting.twoTapsHint' }],
   keys: [
