@@ -15,6 +15,7 @@ from heartroom import client as wire
 from heartroom.games.game import Refused
 from heartroom.sessions.house import House
 from heartroom.sessions.log import Deed, pack, unpack
+from heartroom.sessions.room import Room
 from heartroom.store import keys
 from heartroom.store.store import STORED, Commit, Opened, Store
 from tests.conftest import Connect, Open
@@ -166,6 +167,24 @@ async def test_a_room_with_a_viewer_stays(shared: StoreProcess, opens: Open) -> 
     await until(closed(house, goes.room.sid))
     assert stays.room.sid in house.rooms
     assert await stays.act("draw") == 1
+
+
+async def test_a_room_given_up_while_somebody_is_on_the_way_in_is_opened_anew(house: House) -> None:
+    guest = await game(house)
+    sid = guest.room.sid
+    guest.leave()
+    given_up = guest.room
+
+    async def slow(room: Room, _pid: str) -> None:
+        if room is given_up:
+            house.rooms.pop(sid, None)
+            room.closed()
+
+    house.guards.append(slow)
+    late = await Guest.join(house, sid, guest.viewer.pid)
+    assert late.room is house.rooms[sid]
+    assert late.room is not given_up
+    assert await late.act("draw") == 1
 
 
 def quick_to_close(house: House) -> House:

@@ -86,7 +86,8 @@ class Guest:
     @classmethod
     async def join(cls, house: House, sid: str, player: str = "", *, holding: Table | None = None) -> Self:
         """Opens the session and looks on, from a snapshot or from what it holds."""
-        guest = cls(await house.open(sid), player or pid())
+        player = player or pid()
+        guest = cls(await house.enter(sid, player), player)
         if holding is None:
             guest.room.attach(guest.viewer, 0, 0)
         else:

@@ -158,6 +158,8 @@ class House:
             if room.table.seat_of(pid) is None:
                 raise Refused(Code.SEALED.value)
             await room.begin()
+        if self.rooms.get(sid) is not room:  # given up meanwhile: whoever came in would hear nothing more
+            return await self.enter(sid, pid)
         return room
 
     async def quick(self, pid: str, game_name: str) -> str:
@@ -191,6 +193,7 @@ class House:
         while (closing := self._closing.get(sid)) is not None:
             await asyncio.wait([closing])
         if (room := self.rooms.get(sid)) is not None:
+            room.touch()
             return room
         if not _SID.fullmatch(sid):
             raise Refused(Code.NO_SESSION.value)

@@ -217,6 +217,11 @@ class Room:
         """Whether the game's time runs."""
         return self.started_ms is not None and self.ended_ms is None
 
+    def touch(self) -> None:
+        """Somebody has business here: if the room is empty, it is so from now on."""
+        if self.empty_since is not None:
+            self.empty_since = time.monotonic()
+
     def here(self, seat: int) -> bool:
         """Whether the player of `seat` is connected, on any node."""
         return bool(self._here.get(seat)) and not self.table.chairs[seat].left
