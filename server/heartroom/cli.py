@@ -250,9 +250,11 @@ def _serve(settings: Settings, secret: str, redis_url: str, listening: socket.so
         access_log=False,
         log_config=None,
     )
-    # What has been imported stays: no need to look through it for garbage again and again.
+    # What has been imported stays: no need to look through it for garbage again and again. And what a batch
+    # of actions makes and drops should not set the collector off; it is for connections that were closed.
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10_000, 5, 2)
     _Server(config).run(sockets=[listening])
 
 
