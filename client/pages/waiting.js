@@ -6,11 +6,12 @@
 //   [data-chair="0" …]           data-status = open | here | lost; with a button [data-role="sit"] where one may sit
 //   [data-role="start"], invite-copy, invite-share, starts-in
 
+import { emblem } from '../ui/card.js';
 import { h, nameTag, set } from '../ui/dom.js';
 import { Frame } from '../ui/frame.js';
 import { icon } from '../ui/icons.js';
 import { nameOf } from '../ui/people.js';
-import { emblem } from '../ui/card.js';
+import { initial } from '../ui/seat.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../games.js').Game} Game */
@@ -108,7 +109,7 @@ export class WaitingRoom {
     return h(
       'li',
       { class: 'chair', 'data-chair': seat, 'data-status': status, 'data-own': seat === own },
-      h('span', { class: 'avatar', 'aria-hidden': 'true' }, open ? emblem('hearts') : [...name][0]),
+      h('span', { class: 'avatar', 'aria-hidden': 'true' }, open ? emblem('hearts') : initial(name)),
       h(
         'span',
         { class: 'chair-text' },

@@ -9,6 +9,11 @@ import { nameOf } from './people.js';
 
 /** @typedef {import('../games.js').People} People */
 
+/** What stands for a name: its first letter, or its number. @param {string} name */
+export function initial(name) {
+  return /\d+$/.exec(name)?.[0] ?? [...name][0] ?? '';
+}
+
 export class SeatPlate {
   #i18n;
   #seat;
@@ -43,7 +48,7 @@ export class SeatPlate {
     this.#seen = seen;
     this.#name.replaceChildren(nameTag(name));
     const byBot = status === 'bot' || status === 'away';
-    this.#face.replaceChildren(byBot ? icon('bot') : status === 'lost' ? icon('lost') : [...name][0] ?? '');
+    this.#face.replaceChildren(byBot ? icon('bot') : status === 'lost' ? icon('lost') : initial(name));
     this.#status.textContent = status === 'here' || status === 'bot' ? '' : t(`status.${status}`);
     set(this.element, { 'data-status': status });
     if (status === 'bot') this.#name.append(h('span', { class: 'visually-hidden' }, ` (${t('status.bot')})`));

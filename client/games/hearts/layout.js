@@ -10,8 +10,8 @@ const MARGIN = 6;
 const LARGEST_CARD = 176;
 /** Of the height of the table. */
 const CARD_HEIGHT = 0.215;
-/** Below this width thirteen cards need two rows to be told apart and to be touched. */
-const TWO_ROWS = 480;
+/** With less of thirteen cards in one row to be seen than this, in pixels, they need two. */
+const NARROWEST = 30;
 const TWO_ROWS_HEIGHT = 300;
 /** How much of a card is seen beside the next one, in widths: at least, with thirteen in the hand; and at most. */
 const SEEN = { 1: 0.42, 2: 0.66 };
@@ -29,16 +29,22 @@ const TRICK_Y = 0.56;
  * @returns {Sizes}
  */
 export function sizes(width, height) {
-  const rows = width < TWO_ROWS && height >= TWO_ROWS_HEIGHT ? 2 : 1;
-  const inRow = rows === 2 ? 7 : 13;
-  const fits = (width - 2 * MARGIN) / (1 + (inRow - 1) * SEEN[rows]);
-  const card = Math.floor(Math.min(LARGEST_CARD, (height * CARD_HEIGHT) / CARD_RATIO, fits));
+  const one = cardFor(width, height, 1);
+  const rows = (width - 2 * MARGIN - one) / 12 < NARROWEST && height >= TWO_ROWS_HEIGHT ? 2 : 1;
+  const card = rows === 1 ? one : cardFor(width, height, 2);
   return {
     card,
     fan: Math.max(20, Math.round(card * 0.42)),
     rows,
     handHeight: Math.round(card * (CARD_RATIO + (rows === 2 ? BACK_ROW : 0))),
   };
+}
+
+/** @param {number} width @param {number} height @param {1 | 2} rows */
+function cardFor(width, height, rows) {
+  const inRow = rows === 2 ? 7 : 13;
+  const fits = (width - 2 * MARGIN) / (1 + (inRow - 1) * SEEN[rows]);
+  return Math.floor(Math.min(LARGEST_CARD, (height * CARD_HEIGHT) / CARD_RATIO, fits));
 }
 
 /**

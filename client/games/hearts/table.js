@@ -613,7 +613,7 @@ export class Table {
     const { t, number } = i18n;
     const plate = this.#plates[seat];
     plate.show(people());
-    const points = seen.sheet.length < seen.handNumber ? seen.points[seat] : 0; // then they are in the total
+    const points = seen.phase === 'playing' ? seen.points[seat] : 0; // later they are in the total
     const line = `${number(seen.totals[seat])} ${points > 0 ? '+' : ''}${points ? number(points) : ''}`;
     if (plate.line.dataset.seen !== line) {
       plate.line.dataset.seen = line;

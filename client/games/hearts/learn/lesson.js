@@ -43,6 +43,7 @@ class Lesson {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #board = h('div', { class: 'board lesson-board' });
+  #head = h('div', { class: 'lesson-head', 'aria-live': 'polite' });
   #text = h('section', { class: 'lesson-text', 'aria-live': 'polite' });
   #try = h('p', { class: 'lesson-try', 'data-role': 'try' });
   #again;
@@ -61,8 +62,10 @@ class Lesson {
     this.#root = h(
       'div',
       { class: 'lesson', 'data-role': 'lesson' },
+      this.#head,
       this.#board,
-      h('div', { class: 'lesson-side' }, this.#text, h('div', { class: 'lesson-do' }, this.#try, this.#again)),
+      this.#text,
+      h('div', { class: 'lesson-do' }, this.#try, this.#again),
       h('nav', { class: 'lesson-nav', 'aria-label': t('learn.steps') }, this.#back, this.#bar, this.#next, host.end),
     );
     this.#bar.append(...STEPS.map((_, i) => h('button', { type: 'button', class: 'lesson-dot', onclick: () => this.#goTo(i) })));
@@ -114,9 +117,8 @@ class Lesson {
     const { name, paragraphs } = this.#step;
     const last = this.#at === STEPS.length - 1;
     set(this.#root, { 'data-step': name, 'data-number': this.#at + 1 });
+    this.#head.replaceChildren(h('p', { class: 'lesson-count' }, t('learn.count', { n: this.#at + 1, of: STEPS.length })), h('h2', null, t(`learn.${name}.title`)));
     this.#text.replaceChildren(
-      h('p', { class: 'lesson-count' }, t('learn.count', { n: this.#at + 1, of: STEPS.length })),
-      h('h2', null, t(`learn.${name}.title`)),
       ...Array.from({ length: paragraphs }, (_, i) => h('p', null, t(`learn.${name}.${i + 1}`))),
     );
     [...this.#bar.children].forEach((dot, i) =>
