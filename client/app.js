@@ -4,6 +4,7 @@
 import { calm } from './ui/flight.js';
 import { closeDialog, showDialog } from './ui/dialog.js';
 import { h } from './ui/dom.js';
+import { ApiError, post } from './api.js';
 import { games } from './games.js';
 import { Refused } from './wire.js';
 import { play } from './sound.js';
@@ -195,8 +196,57 @@ export class App {
           'share' in navigator && h('button', { type: 'button', class: 'button plain', 'data-role': 'share-native', onclick: () => this.#hand(link) }, t('share.native')),
         ),
         h('p', { class: 'share-link' }, link),
+        session && this.#privacy(session),
       ],
     });
+  }
+
+  /**
+   * The link to a day, for others to try it too.
+   * @param {string} date
+   * @param {string} session the player's own attempt
+   */
+  shareDay(date, session) {
+    const { t } = this.i18n;
+    const link = `${location.origin}/daily/${date}`;
+    showDialog({
+      role: 'share',
+      title: t('daily.shareTitle'),
+      closeLabel: t('close'),
+      body: [
+        h('p', null, t('daily.shareMore')),
+        h(
+          'div',
+          { class: 'choices' },
+          this.#copyButton('copy-link', t('share.link'), link, 'main'),
+          'share' in navigator && h('button', { type: 'button', class: 'button plain', 'data-role': 'share-native', onclick: () => this.#hand(link) }, t('share.native')),
+        ),
+        h('p', { class: 'share-link' }, link),
+        this.#privacy(session),
+      ],
+    });
+  }
+
+  /**
+   * The switch of who may look on, for a player at the table while the game goes on.
+   * @param {string} session
+   */
+  #privacy(session) {
+    const { t } = this.i18n;
+    const table = this.wire.table;
+    const game = table && games.get(table.game);
+    if (!table || table.session !== session || table.seat === null || game?.over?.(table.view)) return null;
+    const box = h('input', { type: 'checkbox', role: 'switch', 'data-role': 'private', checked: table.settings.closed });
+    box.addEventListener('change', async () => {
+      try {
+        await post(`/api/sessions/${encodeURIComponent(session)}/private`, { private: box.checked });
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        closeDialog();
+        this.notices.toast(error.message === 'not_seated' ? t('private.notHost') : this.codeText(error.message), error.message);
+      }
+    });
+    return h('label', { class: 'setting' }, h('span', null, t('private'), h('small', null, t('private.hint'))), box);
   }
 
   /**
@@ -219,6 +269,7 @@ export class App {
           'share' in navigator && h('button', { type: 'button', class: 'button plain', 'data-role': 'share-native', onclick: () => this.#hand(link) }, t('share.native')),
         ),
         h('p', { class: 'share-link' }, link),
+        this.#privacy(session),
       ],
     });
   }

@@ -5,13 +5,20 @@ import './styles/cards.css';
 import './styles/frame.css';
 import './styles/table.css';
 import './styles/pages.css';
+import './styles/days.css';
 import { App, DEFAULTS } from './app.js';
 import { addTexts } from './games.js';
 import { I18n } from './i18n.js';
 import { Net } from './net.js';
+import { allTime } from './pages/all-time.js';
+import { calendar } from './pages/calendar.js';
+import { day } from './pages/day.js';
 import { deal } from './pages/deal.js';
+import { group } from './pages/group.js';
 import { home } from './pages/home.js';
 import { learn } from './pages/learn.js';
+import { live } from './pages/live.js';
+import { me } from './pages/me.js';
 import { missing } from './pages/message.js';
 import { play } from './pages/play.js';
 import { example, replay } from './pages/replay.js';
@@ -40,6 +47,14 @@ const router = new Router(
     [/^\/g\/([^/]+)$/, ([session]) => play(app, session)],
     [/^\/r\/([^/]+)$/, ([session]) => replay(app, session)],
     [/^\/d\/([^/]+)$/, ([code]) => deal(app, code)],
+    [/^\/daily$/, () => day(app, null)],
+    [/^\/daily\/([^/]+)$/, ([date]) => day(app, date)],
+    [/^\/calendar$/, () => calendar(app, null)],
+    [/^\/calendar\/(\d{4}-(?:0[1-9]|1[0-2]))$/, ([month]) => calendar(app, month)],
+    [/^\/all-time$/, () => allTime(app)],
+    [/^\/live$/, () => live(app)],
+    [/^\/me$/, () => me(app)],
+    [/^\/join\/([^/]+)$/, ([id]) => group(app, id)],
     [/^\/rules\/([^/]+)$/, ([game]) => rules(app, game)],
     [/^\/learn\/([^/]+)$/, ([game]) => learn(app, game)],
     [/^\/examples\/([^/]+)$/, ([game]) => example(app, game)],

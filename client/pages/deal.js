@@ -11,9 +11,10 @@ export function deal(app, code) {
   const game = [...games.values()].find(({ readsCode }) => readsCode?.(code));
   if (!game) return message(app, app.codeText('bad_code'));
   app.root.replaceChildren(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, t('play.waiting'))));
+  const date = game.day?.(code);
   let here = true;
   void app.begin(game.name, { code }, { replace: true }).then((refused) => {
-    if (refused && here) message(app, refused);
+    if (refused && here) message(app, refused, date && h('a', { class: 'button main', href: `/daily/${date}`, 'data-role': 'to-day' }, t('daily.toDay')));
   });
   return { title: t(game.title), destroy: () => void (here = false) };
 }

@@ -2,7 +2,9 @@
 
 import { games } from '../games.js';
 import { emblem } from '../ui/card.js';
+import { DayCard } from '../ui/day-card.js';
 import { h, nameTag } from '../ui/dom.js';
+import { ways } from '../ui/shell.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../games.js').Game} Game */
@@ -14,8 +16,11 @@ export function home(app) {
   const who = h('p', { class: 'who' });
   /** @type {Map<string, HTMLElement>} */
   const begun = new Map([...games.keys()].map((name) => [name, h('div', { class: 'begun' })]));
+  /** @type {string | null} the day's attempt, which its card goes on with */
+  let ranked = null;
   const showWelcome = () => {
-    const { name = '', sessions = [] } = app.wire.welcome ?? {};
+    const { name = '', sessions: all = [] } = app.wire.welcome ?? {};
+    const sessions = all.filter(([session]) => session !== ranked);
     who.replaceChildren(...whoContent(app, name));
     for (const [game, place] of begun) {
       const [latest, ...others] = sessions.filter(([, its]) => its === game);
@@ -25,16 +30,28 @@ export function home(app) {
   };
   showWelcome();
   const off = app.wire.on('welcome', showWelcome);
+  const card = new DayCard(app, ({ session }) => {
+    ranked = session;
+    showWelcome();
+  });
+  app.wire.watch('daily');
   app.root.replaceChildren(
     h(
       'div',
       { class: 'home' },
-      h('header', { class: 'home-bar' }, h('h1', { class: 'brand' }, emblem('hearts'), 'heartroom'), languageChoice(app)),
-      h('main', { id: 'main', tabindex: -1 }, [...games.values()].map((game) => gameSection(app, game, /** @type {HTMLElement} */ (begun.get(game.name))))),
+      h('header', { class: 'home-bar' }, h('h1', { class: 'brand' }, emblem('hearts'), 'heartroom'), ways(app), languageChoice(app)),
+      h('main', { id: 'main', tabindex: -1 }, [...games.values()].map((game) => gameSection(app, game, /** @type {HTMLElement} */ (begun.get(game.name)), game.day ? card.element : null))),
       h('footer', { class: 'home-foot' }, who, h('button', { type: 'button', class: 'link', 'data-role': 'settings', onclick: () => app.showSettings() }, t('settings.title'))),
     ),
   );
-  return { title: '', destroy: off };
+  return {
+    title: '',
+    destroy() {
+      off();
+      card.destroy();
+      app.wire.watch(null);
+    },
+  };
 }
 
 /** @param {[session: string, game: string]} begun */
@@ -68,20 +85,21 @@ function languageChoice(app) {
   return select;
 }
 
-/** @param {App} app @param {Game} game @param {HTMLElement} begun */
-function gameSection(app, game, begun) {
+/** @param {App} app @param {Game} game @param {HTMLElement} begun @param {HTMLElement | null} day the deal of the day */
+function gameSection(app, game, begun, day) {
   const { t } = app.i18n;
   const picture = game.picture(app.i18n);
   arrive(picture, app.pace());
   return h(
     'section',
-    { class: 'hero', 'data-game': game.name },
+    { class: day ? 'hero with-day' : 'hero', 'data-game': game.name },
     h('div', { class: 'hero-picture' }, picture),
     h(
       'div',
       { class: 'hero-text' },
       h('h2', null, t(game.title)),
       h('p', { class: 'tagline' }, t(game.tagline)),
+      day,
       h('div', { class: 'hero-play' }, playButtons(app, game), begun),
       game.readsCode && codeForm(app, game),
       h(

@@ -5,14 +5,17 @@
 //   [data-role="leave"]          the tool; its dialog [data-dialog="leave"] has leave-for-good, leave-for-now, leave-cancel
 //   [data-role="back"]           "I am back", while a bot plays for the player
 //   [data-role="viewers"]        how many are watching
+// and of the ranked attempt of a day:
+//   [data-role="ranked-mark"]
 
+import { ApiError, get } from '../api.js';
 import { games } from '../games.js';
 import { pageTitle } from '../router.js';
 import { Turns } from '../turns.js';
 import { closeDialog, dialogOpen, showDialog } from '../ui/dialog.js';
 import { h, nameTag } from '../ui/dom.js';
 import { Frame } from '../ui/frame.js';
-import { message } from './message.js';
+import { message, refusal } from './message.js';
 import { WaitingRoom } from './waiting.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -50,7 +53,7 @@ export function play(app, session) {
     wire.on('pending', () => wire.table && shown?.update(wire.table)),
     wire.on('people', showPeople),
     wire.on('error', (code) => {
-      if (!wire.table) message(app, app.codeText(code));
+      if (!wire.table) refusal(app, code);
       else app.notices.toast(app.codeText(code), code);
     }),
     wire.on('reject', ({ code, action }) => {
@@ -80,13 +83,20 @@ class Seated {
   /** The last clock that the server has told. @type {import('../wire.js').Clock | null} */
   #clock = null;
   #ribbon = '';
+  /** The date whose deal this is. @type {string | null} */
+  #date;
+  /** Whether it is the ranked attempt of that; null: not known yet. @type {boolean | null} */
+  #ranked = null;
+  #asked = new AbortController();
   #timer;
   #onKey = (/** @type {KeyboardEvent} */ event) => this.#key(event);
 
   /** @param {App} app @param {Game} game @param {Table} table */
-  constructor(app, game, { session, seat }) {
+  constructor(app, game, { session, seat, view }) {
     const { i18n } = app;
+    const date = game.day?.(game.code(view)) ?? null;
     this.seat = seat;
+    this.#date = date;
     this.#app = app;
     this.#game = game;
     this.#frame = new Frame({ title: i18n.t(game.title), homeLabel: i18n.t('nav.home'), toolsLabel: i18n.t('tool.all') });
@@ -107,13 +117,16 @@ class Seated {
       codeText: (code) => app.codeText(code),
       elapsedMs: () => this.#elapsedMs(),
       newGame: () => this.#newGame(),
-      share: (code) => app.share(code, session),
+      share: (code) => this.#share(code, session),
+      result: date && seat !== null ? () => app.go(`/daily/${date}`) : undefined,
+      ranked: () => this.#mayBeRanked,
       replay: `/r/${encodeURIComponent(session)}`,
       go: (path) => app.go(path),
     });
     this.#addTools(session);
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
     addEventListener('keydown', this.#onKey);
+    if (date && seat !== null) void this.#learnRanked(date, session);
   }
 
   /** @param {Table} table */
@@ -142,6 +155,7 @@ class Seated {
   }
 
   destroy() {
+    this.#asked.abort();
     clearInterval(this.#timer);
     removeEventListener('keydown', this.#onKey);
     this.#table.destroy();
@@ -176,7 +190,7 @@ class Seated {
     const party = this.#game.party;
     const share = () => {
       if (party) app.shareTable(session);
-      else if (app.wire.table) app.share(this.#game.code(app.wire.table.view), session);
+      else if (app.wire.table) this.#share(this.#game.code(app.wire.table.view), session);
     };
     if (this.seat !== null && !party) frame.addTool({ role: 'new', icon: 'new', label: t('tool.newShort'), shortcut: 'N', run: () => this.#newGame() });
     frame.addTool({ role: 'share', icon: 'share', label: t('tool.share'), run: share });
@@ -185,7 +199,33 @@ class Seated {
     if (this.seat !== null && party) frame.addTool({ role: 'leave', icon: 'leave', label: t('tool.leave'), run: () => this.#askLeave() });
   }
 
+  /** There is no other game in place of one that cannot be begun again. */
+  get #mayBeRanked() {
+    return this.#date !== null && this.#ranked !== false;
+  }
+
+  /** @param {string} date @param {string} session */
+  async #learnRanked(date, session) {
+    this.#frame.setMark('');
+    try {
+      const day = /** @type {import('../api.js').Day} */ (await get(`/api/daily/${date}`, this.#asked.signal));
+      this.#ranked = day.session === session;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+    if (this.#asked.signal.aborted) return;
+    const { t } = this.#app.i18n;
+    this.#frame.setMark(this.#ranked === false ? null : this.#ranked ? t('ranked') : '', t('ranked.more'));
+  }
+
+  /** @param {string} code @param {string} session */
+  #share(code, session) {
+    if (this.#mayBeRanked && this.#date) this.#app.shareDay(this.#date, session);
+    else this.#app.share(code, session);
+  }
+
   #newGame() {
+    if (this.#mayBeRanked) return;
     const app = this.#app;
     if (this.#game.party) return void app.quick(this.#game.name);
     const table = app.wire.table;

@@ -8,7 +8,7 @@ import { closeDialog, dialogOpen } from '../ui/dialog.js';
 import { Frame } from '../ui/frame.js';
 import { icon } from '../ui/icons.js';
 import { patched } from '../wire.js';
-import { message, missing } from './message.js';
+import { message, missing, refusal } from './message.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../games.js').Game} Game */
@@ -33,7 +33,7 @@ function viewer(app, address, title) {
   let shown = null;
   fetchRecording(address, asked.signal).then(
     (recording) => {
-      if (typeof recording === 'string') message(app, app.codeText(recording));
+      if (typeof recording === 'string') refusal(app, recording);
       else shown = new Viewer(app, recording, title);
     },
     () => {
@@ -69,9 +69,10 @@ export function example(app, name) {
  */
 async function fetchRecording(address, signal) {
   const response = await fetch(address, { signal });
-  if (response.status === 404) return 'no_session';
-  if (response.status === 409) return 'not_over';
-  if (!response.ok) throw new Error(response.statusText);
+  if (!response.ok) {
+    const { code } = await response.json();
+    return code;
+  }
   const [name, names, first, steps] = /** @type {any[]} */ (decode(await response.arrayBuffer()));
   const game = games.get(name);
   if (!game) return 'unknown_game';

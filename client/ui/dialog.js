@@ -19,7 +19,7 @@ let open = null;
  * @param {object} what
  * @param {string} what.role data-dialog of the element
  * @param {string} what.title
- * @param {(Node | string)[]} [what.body]
+ * @param {import('./dom.js').Child[]} [what.body]
  * @param {Choice[]} [what.choices]
  * @param {string} what.closeLabel
  * @param {() => void} [what.closed]

@@ -92,6 +92,17 @@ export class Frame {
     this.#tools.replaceChildren(...nodes);
   }
 
+  /**
+   * Marks the game as one that is not to be begun again: there is nothing to begin another with.
+   * @param {string | null} text '' for one of which that is not quite known; null: it is not so
+   * @param {string} [more] about it
+   */
+  setMark(text, more) {
+    this.element.querySelector('.ranked-mark')?.remove();
+    this.element.toggleAttribute('data-ranked', text !== null);
+    if (text) this.#info.after(h('span', { class: 'ranked-mark', 'data-role': 'ranked-mark', title: more }, text));
+  }
+
   /** How many are watching. @param {number} n @param {string} label */
   setViewers(n, label) {
     this.element.querySelector('.viewers')?.remove();

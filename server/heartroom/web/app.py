@@ -72,6 +72,14 @@ _PAGES: Final = (
     "/rules/{game}",
     "/learn/{game}",
     "/examples/{game}",
+    "/daily",
+    "/daily/{date}",
+    "/calendar",
+    "/calendar/{month}",
+    "/all-time",
+    "/live",
+    "/me",
+    "/join/{group}",
     "/settings",
 )
 """Addresses that the client makes pages of."""

@@ -1,0 +1,290 @@
+// Owns: the page of a day: its ranked attempt before, during and after, its boards, its practice.
+//
+// Hooks for tests, in the page:
+//   [data-role="day"]            data-date, data-state = new | running | entering | won | missed, data-over
+//   day-start, day-continue, day-practice, day-share-copy, day-share-native, day-share-text, day-rule
+//   [data-role="result-time"], result-moves, result-over, result-streak; each with …-more
+//   [data-role="boards"]         [data-tab="time"], [data-tab="moves"], board-group, board-more, board-count, board-empty
+//   tr[data-player], [data-me]   rows of a board; [data-role="row-replay"] in them
+
+import { ApiError, get, post } from '../api.js';
+import { DAY_MS, exactTime, longDate, momentText, shifted, startOf } from '../figures.js';
+import { Fresh } from '../fresh.js';
+import { games } from '../games.js';
+import { BoardView } from '../ui/boards.js';
+import { h } from '../ui/dom.js';
+import { icon } from '../ui/icons.js';
+import { Countdown, leaf } from '../ui/leaf.js';
+import { resultFacts, shareText } from '../ui/result.js';
+import { copy, failure, loading, shell } from '../ui/shell.js';
+import { keepFocus } from '../ui/standings.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../api.js').Day} Day */
+
+/** A deal that is not ready yet takes some seconds to be made. */
+const START_PATIENCE_MS = 60_000;
+
+/**
+ * The page of today, or of a date.
+ * @param {App} app
+ * @param {string | null} date
+ * @returns {import('../router.js').Shown}
+ */
+export function day(app, date) {
+  const { t } = app.i18n;
+  app.wire.leave();
+  /** @type {DayPage | null} */
+  let shown = null;
+  const asked = new AbortController();
+  const open = async () => {
+    shell(app, '/daily', loading(app));
+    try {
+      const found = /** @type {Day} */ (await get(date ? `/api/daily/${encodeURIComponent(date)}` : '/api/daily', asked.signal));
+      if (!asked.signal.aborted) shown = new DayPage(app, found);
+    } catch (error) {
+      if (asked.signal.aborted) return;
+      if (!(error instanceof ApiError)) throw error;
+      shell(app, '/daily', h('h1', null, t('daily.title')), failure(app, error.message, () => void open()), h('p', null, h('a', { href: '/calendar' }, t('calendar.title'))));
+    }
+  };
+  void open();
+  return {
+    title: t('daily.title'),
+    destroy() {
+      asked.abort();
+      shown?.destroy();
+      app.wire.watch(null);
+    },
+  };
+}
+
+class DayPage {
+  #app;
+  #date;
+  /** @type {Day} */
+  #day;
+  #game;
+  #fresh;
+  #boards;
+  /** @type {Countdown | null} */
+  #countdown = null;
+  #panel = h('div', { class: 'day-panel' });
+  #trouble = h('div');
+  #root;
+
+  /** @param {App} app @param {Day} day */
+  constructor(app, day) {
+    const { i18n } = app;
+    const { t } = i18n;
+    const topic = `board/${day.date}`;
+    this.#app = app;
+    this.#date = day.date;
+    this.#day = day;
+    this.#game = [...games.values()].find((game) => game.day?.(day.code));
+    app.wire.watch(topic);
+    /** @type {import('../ui/boards.js').Boards<import('../api.js').DayRow>} */
+    const boards = {
+      path: `/api/daily/${day.date}/board`,
+      topic,
+      by: [
+        ['time', 'board.byTime'],
+        ['moves', 'board.byMoves'],
+      ],
+      label: 'board.ofDay',
+      empty: 'daily.nobody',
+      columns: (by, { open }) => this.#columns(by, Boolean(open)),
+    };
+    this.#boards = new BoardView(app, boards);
+    this.#root = h(
+      'div',
+      { class: 'day-page', 'data-role': 'day', 'data-date': day.date },
+      h(
+        'header',
+        { class: 'day-head' },
+        leaf(i18n, day.date),
+        h('div', null, h('h1', null, t('daily.title')), h('p', { class: 'day-date' }, longDate(i18n, day.date), this.#game && ` · ${t(this.#game.title)}`)),
+        this.#neighbours(),
+      ),
+      h('div', { class: 'day-side' }, this.#trouble, this.#panel),
+      this.#boards.element,
+    );
+    shell(app, '/daily', this.#root);
+    this.#draw();
+    this.#fresh = new Fresh(app.wire, {
+      topic,
+      load: (signal) => get(`/api/daily/${day.date}`, signal),
+      show: (now) => this.#show(now),
+      fail: (code) => this.#trouble.replaceChildren(failure(app, code, () => void this.#fresh.reload())),
+    });
+  }
+
+  destroy() {
+    this.#fresh.destroy();
+    this.#boards.destroy();
+    this.#countdown?.destroy();
+  }
+
+  /** @param {Day} day */
+  #show(day) {
+    const before = this.#day;
+    this.#day = day;
+    this.#trouble.replaceChildren();
+    // Only what is said of the day makes another panel; its seconds run by themselves.
+    const told = (/** @type {Day} */ one) => JSON.stringify({ ...one, ends_in_ms: 0 });
+    if (told(before) !== told(day)) this.#draw();
+  }
+
+  #draw() {
+    const { state, over, ends_in_ms } = this.#day;
+    const entering = state === 'missed' && !over;
+    this.#root.dataset.state = entering ? 'entering' : state;
+    this.#root.toggleAttribute('data-over', over);
+    this.#countdown?.destroy();
+    this.#countdown = over ? null : new Countdown(this.#app.i18n, ends_in_ms, () => void this.#fresh.reload());
+    const content = entering ? this.#entering() : { new: () => this.#new(), running: () => this.#running(), won: () => this.#won(), missed: () => this.#missed() }[state]();
+    keepFocus(this.#panel, () => this.#panel.replaceChildren(...content.filter((part) => part !== null), this.#countdown?.element ?? this.#toToday()));
+  }
+
+  // ---- what the panel says, by the state of the day
+
+  #new() {
+    const { over, ready, players } = this.#day;
+    const { t } = this.#app.i18n;
+    if (over) return [h('h2', null, t('daily.past')), h('p', null, t('daily.pastMore')), this.#par(), this.#choices(this.#practice('main'))];
+    return [
+      h('h2', null, t('daily.oneAttempt')),
+      h('ul', { class: 'day-rule', 'data-role': 'day-rule' }, ['daily.rule.first', 'daily.rule.clock', 'daily.rule.moves', 'daily.rule.sealed'].map((key) => h('li', null, t(key)))),
+      this.#choices(this.#startButton()),
+      h('p', { class: 'hint' }, ready ? t('daily.finished', { n: players }) : t('daily.notReady')),
+    ];
+  }
+
+  #running() {
+    const { over, session } = this.#day;
+    const { t } = this.#app.i18n;
+    const until = momentText(this.#app.i18n, startOf(this.#date) + 2 * DAY_MS);
+    return [
+      h('h2', null, t('daily.isRunning')),
+      h('p', null, over ? t('daily.runningOver', { until }) : t('daily.runningMore')),
+      this.#choices(h('a', { class: 'button main', href: `/g/${encodeURIComponent(session ?? '')}`, 'data-role': 'day-continue' }, t('daily.continue'))),
+    ];
+  }
+
+  #entering() {
+    const { t } = this.#app.i18n;
+    return [h('h2', null, t('daily.entering')), h('p', null, t('daily.enteringMore'))];
+  }
+
+  #missed() {
+    const { t } = this.#app.i18n;
+    return [h('h2', null, t('daily.missed')), h('p', null, t('daily.missedMore')), this.#par(), this.#choices(this.#practice('main'))];
+  }
+
+  #won() {
+    const { result, session, open } = this.#day;
+    const { i18n } = this.#app;
+    const { t } = i18n;
+    if (!result) return this.#entering();
+    const text = shareText(i18n, result, this.#game ? t(this.#game.title) : 'heartroom');
+    const share = () => navigator.share({ text }).catch(() => {});
+    return [
+      h('h2', null, t('daily.yourResult')),
+      resultFacts(i18n, result),
+      this.#nameless(),
+      h('p', { class: 'share-text', 'data-role': 'day-share-text', dir: 'auto' }, text),
+      this.#choices(
+        h('button', { type: 'button', class: 'button main', 'data-role': 'day-share-copy', onclick: () => void copy(this.#app, text) }, t('daily.copyResult')),
+        'share' in navigator && h('button', { type: 'button', class: 'button plain', 'data-role': 'day-share-native', onclick: share }, icon('share'), t('share.native')),
+        open && h('a', { class: 'button plain', href: `/r/${encodeURIComponent(session ?? result.session)}`, 'data-role': 'day-replay' }, t('daily.replay')),
+        open && this.#practice('plain'),
+      ),
+    ];
+  }
+
+  #nameless() {
+    const { t } = this.#app.i18n;
+    if (this.#app.wire.welcome?.name !== '') return null;
+    const name = h('button', { type: 'button', class: 'link', 'data-role': 'day-name', onclick: () => this.#app.askName() }, t('home.name'));
+    return h('p', { class: 'hint' }, t('daily.nameless'), ' ', name);
+  }
+
+  #par() {
+    const { par, players } = this.#day;
+    const { t } = this.#app.i18n;
+    return h('p', { class: 'hint', 'data-role': 'day-par' }, [par === null ? '' : t('daily.parIs', { n: par }), t('daily.finished', { n: players })].filter(Boolean).join(' '));
+  }
+
+  /** @param {...(import('../ui/dom.js').Child)} buttons */
+  #choices(...buttons) {
+    return h('div', { class: 'choices' }, ...buttons);
+  }
+
+  #startButton() {
+    const { t } = this.#app.i18n;
+    const button = h('button', { type: 'button', class: 'button main large', 'data-role': 'day-start', onclick: () => void start() }, t('daily.start'));
+    const start = async () => {
+      if (button.ariaBusy === 'true') return;
+      button.ariaBusy = 'true';
+      button.textContent = t('daily.starting');
+      try {
+        const { session } = await post('/api/daily/start', {}, START_PATIENCE_MS);
+        if (button.isConnected) this.#app.go(`/g/${encodeURIComponent(session)}`);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        this.#trouble.replaceChildren(failure(this.#app, error.message, () => void this.#retry()));
+        button.textContent = t('daily.start');
+      } finally {
+        button.ariaBusy = null;
+      }
+    };
+    return button;
+  }
+
+  #retry() {
+    this.#trouble.replaceChildren();
+    return this.#fresh.reload();
+  }
+
+  /** @param {'main' | 'plain'} kind */
+  #practice(kind) {
+    const game = this.#game;
+    if (!game) return null;
+    return h('button', { type: 'button', class: `button ${kind}`, 'data-role': 'day-practice', onclick: () => void this.#app.beginOrTell(game.name, { code: this.#day.code }) }, this.#app.i18n.t('daily.practise'));
+  }
+
+  #toToday() {
+    return h('p', null, h('a', { href: '/daily', 'data-role': 'day-today' }, this.#app.i18n.t('daily.toToday')));
+  }
+
+  #neighbours() {
+    const { t } = this.#app.i18n;
+    const to = (/** @type {number} */ days, /** @type {string} */ label, /** @type {import('../ui/icons.js').Icon} */ name) => {
+      const href = `/daily/${shifted(this.#date, days)}`;
+      return h('a', { class: 'round', href, title: t(label), 'aria-label': t(label) }, icon(name));
+    };
+    return h(
+      'nav',
+      { class: 'day-ways', 'aria-label': t('daily.otherDays') },
+      to(-1, 'daily.before', 'back'),
+      h('a', { class: 'button plain small', href: `/calendar/${this.#date.slice(0, 7)}`, 'data-role': 'day-calendar' }, t('calendar.title')),
+      this.#day.over ? to(1, 'daily.after', 'forward') : h('span', { class: 'round' }),
+    );
+  }
+
+  /** @param {string} by @param {boolean} open @returns {import('../ui/standings.js').Column<import('../api.js').DayRow>[]} */
+  #columns(by, open) {
+    const { i18n } = this.#app;
+    const { t, number } = i18n;
+    /** @type {import('../ui/standings.js').Column<import('../api.js').DayRow>[]} */
+    const columns = [
+      { name: 'time', label: t('info.time'), cell: ({ time_ms }) => exactTime(i18n, time_ms), main: by === 'time' },
+      { name: 'moves', label: t('info.moves'), cell: ({ moves }) => number(moves), main: by === 'moves' },
+    ];
+    if (by === 'moves') columns.reverse();
+    if (!open) return columns;
+    const replay = (/** @type {import('../api.js').DayRow} */ { session, name }) =>
+      h('a', { class: 'row-link', href: `/r/${encodeURIComponent(session)}`, 'data-role': 'row-replay', 'aria-label': t('board.replayOf', { name: name || t('board.nameless') }), title: t('replay.title') }, icon('play'));
+    return [...columns, { name: 'replay', label: t('replay.title'), cell: replay }];
+  }
+}

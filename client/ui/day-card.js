@@ -1,0 +1,101 @@
+// Owns: the deal of the day on the front page: what it is for this player just now, and the way to it.
+//
+// Hooks for tests, in the page:
+//   [data-role="day-card"]       data-state = loading | new | running | won | failed
+//   [data-role="day-go"]         to the day's page, or back to the attempt that is running
+//   [data-role="countdown"]
+
+import { get } from '../api.js';
+import { exactTime, longDate, signed, todayHere } from '../figures.js';
+import { Fresh } from '../fresh.js';
+import { h, set } from './dom.js';
+import { Countdown, leaf } from './leaf.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../api.js').Day} Day */
+
+export class DayCard {
+  #app;
+  #told;
+  #fresh;
+  /** @type {Countdown | null} */
+  #countdown = null;
+  #body = h('div', { class: 'day-body' });
+  #leaf = h('div', { class: 'day-leaf' });
+  #date = h('p', { class: 'day-date' });
+
+  /** @param {App} app @param {(day: Day) => void} told called when it is known what day it is */
+  constructor(app, told) {
+    const { t } = app.i18n;
+    this.#app = app;
+    this.#told = told;
+    this.element = h(
+      'section',
+      { class: 'day-card', 'data-role': 'day-card', 'data-state': 'loading', 'aria-labelledby': 'day-card-title' },
+      this.#leaf,
+      h('div', { class: 'day-text' }, h('h3', { id: 'day-card-title' }, t('daily.title')), this.#date, this.#body),
+    );
+    this.#showDate(todayHere());
+    this.#body.append(h('p', { class: 'day-line' }, t('loading')));
+    this.#fresh = new Fresh(app.wire, {
+      topic: 'daily',
+      load: (signal) => get('/api/daily', signal),
+      show: (day) => this.#show(day),
+      fail: (code) => this.#fail(code),
+    });
+  }
+
+  destroy() {
+    this.#fresh.destroy();
+    this.#countdown?.destroy();
+  }
+
+  /** @param {string} date */
+  #showDate(date) {
+    this.#leaf.replaceChildren(leaf(this.#app.i18n, date));
+    this.#date.textContent = longDate(this.#app.i18n, date);
+  }
+
+  /** @param {Day} day */
+  #show(day) {
+    const { i18n } = this.#app;
+    const { t } = i18n;
+    this.#told(day);
+    this.#showDate(day.date);
+    this.#countdown?.destroy();
+    this.#countdown = new Countdown(i18n, day.ends_in_ms, () => void this.#fresh.reload());
+    set(this.element, { 'data-state': day.state });
+    const running = day.state === 'running' && day.session !== null;
+    const href = running ? `/g/${encodeURIComponent(day.session ?? '')}` : '/daily';
+    const label = running ? 'daily.continue' : day.state === 'won' ? 'daily.seeResult' : 'daily.toDay';
+    this.#body.replaceChildren(
+      this.#line(day),
+      h('a', { class: `button ${day.state === 'won' ? 'plain' : 'main'}`, href, 'data-role': 'day-go' }, t(label)),
+      this.#countdown.element,
+    );
+  }
+
+  /** @param {Day} day */
+  #line({ state, result, players }) {
+    const { i18n } = this.#app;
+    const { t } = i18n;
+    if (result) {
+      const { time_ms, moves, par, streak } = result;
+      const parts = [exactTime(i18n, time_ms), `${t('daily.moves', { n: moves })} (${signed(i18n, moves - par)})`, t('daily.streakOf', { n: streak })];
+      return h('ul', { class: 'day-line done', 'data-role': 'day-result' }, parts.map((part) => h('li', null, part)));
+    }
+    const text = state === 'running' ? t('daily.isRunning') : players ? t('daily.soFar', { n: players }) : t('daily.beFirst');
+    return h('p', { class: 'day-line' }, text);
+  }
+
+  /** @param {string} code */
+  #fail(code) {
+    const { t } = this.#app.i18n;
+    this.#countdown?.destroy();
+    set(this.element, { 'data-state': 'failed' });
+    this.#body.replaceChildren(
+      h('p', { class: 'day-line', role: 'alert' }, this.#app.codeText(code)),
+      h('button', { type: 'button', class: 'button plain', 'data-role': 'retry', onclick: () => void this.#fresh.reload() }, t('retry')),
+    );
+  }
+}

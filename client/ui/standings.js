@@ -1,0 +1,61 @@
+// Owns: tables of players with their ranks. Must not know: what they are ranked by.
+
+import { h, nameTag } from './dom.js';
+
+/** @typedef {import('../i18n.js').I18n} I18n */
+
+/**
+ * @template Row
+ * @typedef {object} Column
+ * @property {string} name its class
+ * @property {string} label
+ * @property {(row: Row) => import('./dom.js').Child} cell
+ * @property {boolean} [main] what it is ranked by
+ */
+
+/**
+ * @template {import('../api.js').Standing} Row
+ * @param {I18n} i18n
+ * @param {object} what
+ * @param {string} what.caption
+ * @param {Row[]} what.rows
+ * @param {Column<Row>[]} what.columns besides rank and player
+ */
+export function standings({ t, number }, { caption, rows, columns }) {
+  const head = (/** @type {string} */ name, /** @type {string} */ label) => h('th', { scope: 'col', class: name }, label);
+  return h(
+    'table',
+    { class: 'standings', 'data-role': 'standings' },
+    h('caption', null, caption),
+    h('thead', null, h('tr', null, head('rank', t('board.rank')), head('player', t('board.player')), columns.map(({ name, label }) => head(name, label)))),
+    h(
+      'tbody',
+      null,
+      rows.map((row) =>
+        h(
+          'tr',
+          { 'data-player': row.player, 'data-me': row.me },
+          h('td', { class: 'rank' }, number(row.rank)),
+          h('th', { scope: 'row', class: 'player' }, nameTag(row.name || t('board.nameless')), row.me && h('span', { class: 'you' }, ` ${t('board.you')}`)),
+          columns.map(({ name, cell, main }) => h('td', { class: main ? `${name} by` : name }, cell(row))),
+        ),
+      ),
+    ),
+  );
+}
+
+/**
+ * Does `change` to what is in `root`; what had the focus there, or what stands for it now, has it afterwards.
+ * @param {HTMLElement} root
+ * @param {() => void} change
+ */
+export function keepFocus(root, change) {
+  const at = document.activeElement;
+  const key = at && root.contains(at) ? [...KEYS].map((name) => [name, at.getAttribute(name)]).find(([, value]) => value) : null;
+  change();
+  if (!key) return;
+  const again = root.querySelector(`[${key[0]}="${CSS.escape(String(key[1]))}"]`);
+  if (again instanceof HTMLElement) again.focus({ preventScroll: true });
+}
+
+const KEYS = ['href', 'id', 'data-role'];
