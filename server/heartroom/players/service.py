@@ -185,11 +185,11 @@ class Players:
         await self.people.set_recovery(pid, None)
         for gid, _, _ in await self.people.groups(pid):
             await self.people.leave(gid, pid)
-        playing = await self.people.playing(pid)
-        for sid, _ in playing:
+        sessions = await self.people.to_be_scrubbed(pid)
+        for sid, _ in await self.people.playing(pid):
             await self._abandon(sid, pid)
         await self.boards.forget(pid)
-        for sid in {sid for sid, _ in playing} | {sid for sid, _, _ in await self.people.finished(pid)}:
+        for sid in sessions:
             await self.people.scrub(sid, pid, nobody)
         await self.people.forget(pid)
         await self.house.store.tell_renamed(pid, "")

@@ -99,6 +99,11 @@ def statistics(pid: str) -> str:
     return f"hr:st:{{{pid}}}"
 
 
+def leaving(pid: str) -> str:
+    """Set: the sessions that are to forget a player who is being deleted."""
+    return f"hr:lv:{{{pid}}}"
+
+
 def groups(pid: str) -> str:
     """Set: the groups that a player is in."""
     return f"hr:pg:{{{pid}}}"

@@ -148,15 +148,20 @@ class People:
 
     async def set_recovery(self, pid: str, digest: str | None) -> None:
         """The recovery code of a player is the one with this digest, and no other; `None`: there is none."""
+        redis = self._store.redis
+        # In an order in which nothing that leads to the player is ever left of a code that does not hold.
         async with or_away():
-            before: Any = await self._store.redis.hget(keys.player(pid), "recovery")
-            if digest is None:
-                await self._store.redis.hdel(keys.player(pid), "recovery")
-            else:
-                await self._store.redis.set(keys.recovery(digest), pid)
-                await self._store.redis.hset(keys.player(pid), "recovery", digest)
+            before: Any = await redis.hget(keys.player(pid), "recovery")
             if before is not None:
-                await self._store.redis.delete(keys.recovery(before.decode()))
+                await redis.delete(keys.recovery(before.decode()))
+            if digest is None:
+                await redis.hdel(keys.player(pid), "recovery")
+                return
+            await redis.hset(keys.player(pid), "recovery", digest)
+            await redis.set(keys.recovery(digest), pid)
+            holds: Any = await redis.hget(keys.player(pid), "recovery")
+            if holds is None or holds.decode() != digest:
+                await redis.delete(keys.recovery(digest))
 
     async def recover(self, digest: str) -> str | None:
         """The player whose recovery code has this digest, or `None`."""
@@ -182,6 +187,16 @@ class People:
 
     # -- forgetting
 
+    async def to_be_scrubbed(self, pid: str) -> list[str]:
+        """The sessions that a player is or was in, also those left since this was first asked."""
+        known = [sid for sid, _ in await self.playing(pid)]
+        known += [sid for sid, _, _ in await self.finished(pid)]
+        async with or_away():
+            if known:
+                await self._store.redis.sadd(keys.leaving(pid), *known)
+            found: Any = await self._store.redis.smembers(keys.leaving(pid))
+        return sorted(sid.decode() for sid in found)
+
     async def scrub(self, sid: str, pid: str, other: str) -> None:
         """Puts `other` in a player's place wherever a session has it."""
         await self._store.run("scrub", [keys.session(sid), keys.log(sid)], [pid, other])
@@ -195,4 +210,4 @@ class People:
         """Removes all that the player's own slot has."""
         kinds = (keys.player, keys.playing, keys.results, keys.finished, keys.statistics, keys.groups)
         async with or_away():
-            await self._store.redis.delete(*(key(pid) for key in kinds))
+            await self._store.redis.delete(*(key(pid) for key in kinds), keys.leaving(pid))
