@@ -20,9 +20,9 @@ from bench.served import Failed
 _PARTS = ("engine", "watch4", "idle")
 _COLUMNS = (
     *("R", "server", "actions/s", "server µs", "Valkey µs", "p50 ms", "p99 ms"),
-    *("diff bytes", "longest", "snapshot", "load CPU"),
+    *("diff bytes", "longest", "snapshot", "load CPU", "others"),
 )
-_ROW = "{:>4} {:<10} {:>10} {:>10} {:>10} {:>7} {:>7} {:>11} {:>8} {:>9} {:>9}"
+_ROW = "{:>4} {:<10} {:>10} {:>10} {:>10} {:>7} {:>7} {:>11} {:>8} {:>9} {:>9} {:>7}"
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
@@ -143,6 +143,7 @@ def _row(results: list[Watched]) -> list[str]:
         f"{max(w.diff_bytes_max for w in results)}",
         f"{max(w.snapshot_bytes for w in results)}",
         f"{median(w.load_s / w.wall_s for w in results):.0%}",
+        f"{median(w.others_s / w.wall_s for w in results):.0%}",
     ]
 
 

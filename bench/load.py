@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 import msgspec
 import uvloop
 
-from bench.measure import cpu_s, quantile, rss
+from bench.measure import cpu_s, machine_s, quantile, rss
 from bench.wire import Closed, Peer
 from heartroom.client import ACT, CREATED, DIFF, ERROR, JOIN, NEW, REJECT, SNAPSHOT, TABLE, WELCOME
 
@@ -69,6 +69,8 @@ class Watched(msgspec.Struct, frozen=True):
     store_s: float
     keeper_s: float
     load_s: float
+    others_s: float
+    """CPU time of everything else on the machine: where this is much, the figures are worth less."""
     p50_ms: float
     """From sending an action to its diff at the player."""
     p99_ms: float
@@ -226,12 +228,11 @@ async def watch4(job: Job) -> Watched:
     await asyncio.sleep(job.warm_s)
 
     actions, diffs, diff_bytes = tally.actions, tally.diffs, tally.diff_bytes
-    began, used = time.perf_counter(), cpu_s(pids)
+    began, busy_s, used = time.perf_counter(), machine_s(), cpu_s(pids)
     await asyncio.sleep(job.window_s)
-    wall_s = time.perf_counter() - began
-    server_s, store_s, keeper_s, load_s = (
-        after - before for before, after in zip(used, cpu_s(pids), strict=True)
-    )
+    wall_s, busy_s = time.perf_counter() - began, machine_s() - busy_s
+    ours = [after - before for before, after in zip(used, cpu_s(pids), strict=True)]
+    server_s, store_s, keeper_s, load_s = ours
     latencies_ms = [latency * 1000 for latency in tally.latencies_s[actions:]]
     actions, diffs, diff_bytes = (
         tally.actions - actions,
@@ -249,6 +250,7 @@ async def watch4(job: Job) -> Watched:
         store_s=store_s,
         keeper_s=keeper_s,
         load_s=load_s,
+        others_s=max(0.0, busy_s - sum(ours)),
         p50_ms=quantile(latencies_ms, 0.5),
         p99_ms=quantile(latencies_ms, 0.99),
         diff_bytes=diff_bytes / diffs,

@@ -17,6 +17,12 @@ def cpu_s(pids: Iterable[int]) -> list[float]:
     return used
 
 
+def machine_s() -> float:
+    """CPU time that all processors have been busy so far, for anybody, in seconds."""
+    times = psutil.cpu_times()
+    return float(sum(times) - times.idle - getattr(times, "iowait", 0.0) - getattr(times, "guest", 0.0))
+
+
 def rss(pid: int) -> int:
     """Resident memory of a process, in bytes."""
     size: int = psutil.Process(pid).memory_info().rss
