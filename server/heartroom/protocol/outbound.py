@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress, count
-from operator import ne
 from typing import Any
 
 import msgspec
@@ -20,9 +18,11 @@ _encode = msgspec.msgpack.Encoder().encode
 def changes(before: Sequence[Any], after: Sequence[Any]) -> list[Any]:
     """Where two views of one game differ: `[index, value after, index, value after, …]`."""
     found: list[Any] = []
-    for index in compress(count(), map(ne, before, after)):
-        found.append(index)
-        found.append(after[index])
+    if before != after:
+        for index, value in enumerate(after):
+            if before[index] != value:
+                found.append(index)
+                found.append(value)
     return found
 
 
