@@ -5,6 +5,11 @@
 
 export const DAY_MS = 86_400_000;
 
+/** The reader's own variety of the language that is spoken: dates are not written alike in all of them. @param {I18n} i18n */
+function locale({ language }) {
+  return navigator.languages.find((tag) => tag.split('-')[0] === language) ?? language;
+}
+
 /** @param {string} date when it begins, ms since 1970 */
 export function startOf(date) {
   return Date.parse(`${date}T00:00:00Z`);
@@ -40,7 +45,7 @@ export function weekday(date) {
 
 /** @param {I18n} i18n @param {string} date @param {Intl.DateTimeFormatOptions} how */
 function written(i18n, date, how) {
-  return new Intl.DateTimeFormat(i18n.language, { timeZone: 'UTC', ...how }).format(startOf(date));
+  return new Intl.DateTimeFormat(locale(i18n), { timeZone: 'UTC', ...how }).format(startOf(date));
 }
 
 /** Monday, 30 November 2026. @param {I18n} i18n @param {string} date */
@@ -70,18 +75,18 @@ export function weekdays(i18n, weekday) {
 
 /** A time of day where the reader is. @param {I18n} i18n @param {number} ms since 1970 */
 export function clockTime(i18n, ms) {
-  return new Intl.DateTimeFormat(i18n.language, { hour: 'numeric', minute: '2-digit' }).format(ms);
+  return new Intl.DateTimeFormat(locale(i18n), { hour: 'numeric', minute: '2-digit' }).format(ms);
 }
 
 /** The same with the day. @param {I18n} i18n @param {number} ms since 1970 */
 export function momentText(i18n, ms) {
-  return new Intl.DateTimeFormat(i18n.language, { weekday: 'long', day: 'numeric', month: 'long', hour: 'numeric', minute: '2-digit' }).format(ms);
+  return new Intl.DateTimeFormat(locale(i18n), { weekday: 'long', day: 'numeric', month: 'long', hour: 'numeric', minute: '2-digit' }).format(ms);
 }
 
 /** A result's time, to the tenth of a second: 3:03.4. @param {I18n} i18n @param {number} ms */
 export function exactTime(i18n, ms) {
   const tenths = Math.round(ms / 100);
-  const seconds = new Intl.NumberFormat(i18n.language, { minimumIntegerDigits: 2, minimumFractionDigits: 1, maximumFractionDigits: 1 }).format((tenths % 600) / 10);
+  const seconds = new Intl.NumberFormat(locale(i18n), { minimumIntegerDigits: 2, minimumFractionDigits: 1, maximumFractionDigits: 1 }).format((tenths % 600) / 10);
   const minutes = Math.floor(tenths / 600);
   const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
   return minutes < 60 ? `${minutes}:${seconds}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${seconds}`;
@@ -89,22 +94,22 @@ export function exactTime(i18n, ms) {
 
 /** +6, 0, −2; to the tenth. @param {I18n} i18n @param {number} n */
 export function signed(i18n, n) {
-  return new Intl.NumberFormat(i18n.language, { signDisplay: 'exceptZero', maximumFractionDigits: 1 }).format(n);
+  return new Intl.NumberFormat(locale(i18n), { signDisplay: 'exceptZero', maximumFractionDigits: 1 }).format(n);
 }
 
 /** @param {I18n} i18n @param {number} n to the tenth */
 export function average(i18n, n) {
-  return new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 }).format(n);
+  return new Intl.NumberFormat(locale(i18n), { maximumFractionDigits: 1 }).format(n);
 }
 
 /** @param {I18n} i18n @param {number} n of a hundred */
 export function percent(i18n, n) {
-  return new Intl.NumberFormat(i18n.language, { style: 'percent' }).format(n / 100);
+  return new Intl.NumberFormat(locale(i18n), { style: 'percent' }).format(n / 100);
 }
 
 /** 12 min. @param {I18n} i18n @param {number} ms */
 export function roughSpan(i18n, ms) {
   const minutes = Math.max(0, Math.floor(ms / 60_000));
-  const unit = (/** @type {number} */ n, /** @type {string} */ unit) => new Intl.NumberFormat(i18n.language, { style: 'unit', unit, unitDisplay: 'short' }).format(n);
+  const unit = (/** @type {number} */ n, /** @type {string} */ unit) => new Intl.NumberFormat(locale(i18n), { style: 'unit', unit, unitDisplay: 'short' }).format(n);
   return minutes < 60 ? unit(minutes, 'minute') : minutes < 48 * 60 ? unit(Math.floor(minutes / 60), 'hour') : unit(Math.floor(minutes / 1440), 'day');
 }

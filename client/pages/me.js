@@ -172,7 +172,7 @@ function askDelete(app) {
     role: 'delete',
     title: t('data.sure'),
     closeLabel: t('close'),
-    body: [h('p', null, t('data.deleteMore')), h('ul', { class: 'points' }, ['data.gone.boards', 'data.gone.games', 'data.gone.tables', 'data.gone.kept'].map((key) => h('li', null, t(key)))), h('p', { class: 'warning' }, t('data.forGood'))],
+    body: [h('p', null, t('data.deleteMore')), h('ul', { class: 'gone-points' }, ['data.gone.boards', 'data.gone.games', 'data.gone.tables', 'data.gone.kept'].map((key) => h('li', null, t(key)))), h('p', { class: 'warning' }, t('data.forGood'))],
     choices: [
       { role: 'delete-cancel', kind: 'main', label: t('data.keep') },
       { role: 'delete-sure', label: t('data.deleteIt'), run: () => void sure() },

@@ -143,6 +143,7 @@ export default {
     'private.notHost': 'Only the host of the table can change that.',
     'daily.title': 'Deal of the day',
     'daily.titles': 'Deals of the day',
+    'daily.go': 'Play today’s deal',
     'daily.toDay': 'Play the deal of the day',
     'daily.continue': 'Go on playing',
     'daily.seeResult': 'Result and boards',

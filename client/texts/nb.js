@@ -143,6 +143,7 @@ export default {
     'private.notHost': 'Bare bordets vert kan endre det.',
     'daily.title': 'Dagens giv',
     'daily.titles': 'Dagens giver',
+    'daily.go': 'Spill dagens giv',
     'daily.toDay': 'Spill dagens giv',
     'daily.continue': 'Spill videre',
     'daily.seeResult': 'Resultat og lister',

@@ -67,7 +67,7 @@ export class DayCard {
     set(this.element, { 'data-state': day.state });
     const running = day.state === 'running' && day.session !== null;
     const href = running ? `/g/${encodeURIComponent(day.session ?? '')}` : '/daily';
-    const label = running ? 'daily.continue' : day.state === 'won' ? 'daily.seeResult' : 'daily.toDay';
+    const label = running ? 'daily.continue' : day.state === 'won' ? 'daily.seeResult' : 'daily.go';
     this.#body.replaceChildren(
       this.#line(day),
       h('a', { class: `button ${day.state === 'won' ? 'plain' : 'main'}`, href, 'data-role': 'day-go' }, t(label)),

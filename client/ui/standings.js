@@ -27,7 +27,7 @@ export function standings({ t, number }, { caption, rows, columns }) {
     'table',
     { class: 'standings', 'data-role': 'standings' },
     h('caption', null, caption),
-    h('thead', null, h('tr', null, head('rank', t('board.rank')), head('player', t('board.player')), columns.map(({ name, label }) => head(name, label)))),
+    h('thead', null, h('tr', null, head('rank', t('board.rank')), head('player', t('board.player')), columns.map(({ name, label, main }) => head(main ? `${name} by` : name, label)))),
     h(
       'tbody',
       null,
