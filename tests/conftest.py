@@ -8,11 +8,16 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from hypothesis import HealthCheck, settings
 
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Limits
 from heartroom.store.store import Store
 from tests.support.stores import BINARIES, StoreProcess
+
+# How long an example takes is the machine's business, and what else runs on it.
+settings.register_profile("heartroom", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("heartroom")
 
 
 @pytest.fixture(scope="session", params=sorted(BINARIES))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from click.testing import CliRunner, Result
 from heartroom import __version__
 from heartroom.cli import main
 from tests.support.games import CODE, GAME, RECORDED, WINNING
-from tests.support.serving import HEARTROOM, SECRET, Server, environment
+from tests.support.serving import SECRET, Server
 
 DEAL = GAME.deal({"code": CODE}, bytes(32)).deal
 
@@ -45,14 +43,6 @@ def test_it_says_what_it_can_do() -> None:
 def test_what_it_cannot_do_is_refused() -> None:
     for arguments in (["play"], ["deal"], ["verify"], ["serve", "--port", "65536"], ["serve", "--port", "x"]):
         assert run(*arguments).exit_code == 2
-
-
-def test_it_is_there_as_a_program() -> None:
-    done = subprocess.run(
-        [HEARTROOM, "deal", CODE, "--json"], capture_output=True, check=True, env=environment()
-    )
-    assert json.loads(done.stdout)["code"] == CODE
-    assert done.stderr == b""
 
 
 # -- deal
@@ -217,13 +207,3 @@ def test_serve_refuses_a_data_directory_that_is_in_use_and_one_that_is_none(tmp_
     (tmp_path / "file").write_text("")
     for settings in ({}, {"secret": SECRET}):
         assert str(tmp_path / "file") in refused(tmp_path / "file", "--port", "0", **settings)
-
-
-def test_serve_keeps_the_players_of_a_house_from_start_to_start(tmp_path: Path) -> None:
-    for _ in range(2):
-        server = Server(data_dir=str(tmp_path))
-        kept = (tmp_path / "secret").read_text()
-        server.terminate()
-        server.stop()
-    assert (tmp_path / "secret").read_text() == kept
-    assert os.stat(tmp_path / "secret").st_mode & 0o077 == 0

@@ -28,7 +28,6 @@ SHORT_S = 0.3
 
 EXAMPLES = settings(
     max_examples=20,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

@@ -7,6 +7,7 @@ import contextlib
 import shutil
 import signal
 import socket
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -42,6 +43,10 @@ def port() -> int:
         sock.bind(("127.0.0.1", 0))
         found: int = sock.getsockname()[1]
         return found
+
+
+ROUNDS = 2
+"""How often the server is killed."""
 
 
 class Player:
@@ -102,7 +107,7 @@ async def a_game_under_load_survives(
         player = Player(server.url, client.cookie, session)
     playing = asyncio.ensure_future(player.play())
     try:
-        for _ in range(3):
+        for _ in range(ROUNDS):
             reached = len(player.acknowledged) + 40
             await progress(player, playing, reached)
             await asyncio.to_thread(server.kill)
@@ -173,7 +178,8 @@ async def test_a_server_that_is_told_to_end_ends_in_good_order(data_dir: Path) -
     assert all(ended(pid) for pid in children)
     assert "Traceback" not in server.said()
     server.stop()
-    # and all is there at the next start
+    # and all is there at the next start, and the players are who they were
+    assert stat.S_IMODE((data_dir / "secret").stat().st_mode) == 0o600
     again = Server(data_dir=str(data_dir))
     async with await again.connect(client.cookie) as back:
         assert back.sessions == [(session, GAME.name)]
