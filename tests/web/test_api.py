@@ -276,6 +276,7 @@ async def test_a_second_start_in_another_tab_or_device_or_after_clearing_what_th
     client = await somebody.begins()
     session = client.table.session
     await client.act("draw")
+    await client.act("undo")
     other_device = Person(server, somebody.player)
     for tab in (somebody, other_device):
         assert tab.post("/api/daily/start") == {"session": session}
@@ -418,7 +419,7 @@ async def test_a_name_with_markup_is_text(somebody: Person) -> None:
 
 
 async def test_replaying_somebody_s_frames(server: Server) -> None:
-    """The same bytes over another connection are another player's: a cookie, not a frame, says whose it is."""
+    """The same bytes over another connection are another player's: the cookie says whose they are."""
     winner, thief = Person(server), Person(server)
     client = await winner.begins()
     sent: list[list[Any]] = [[2, client.table.session, 0, 0]]
