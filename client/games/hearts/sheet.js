@@ -31,7 +31,7 @@ export function sheet(i18n, people, now, order) {
   );
   return h(
     'table',
-    { class: 'sheet', 'data-role': 'sheet' },
+    { class: 'score-sheet', 'data-role': 'sheet' },
     h('caption', { class: 'visually-hidden' }, t('hearts.sheet')),
     h('thead', null, h('tr', null, h('th', { scope: 'col' }, t('hearts.sheet.hand')), order.map((seat) => h('th', { scope: 'col', 'data-winner': now.winners.includes(seat) }, nameTag(nameOf(i18n, people, seat)))))),
     h('tbody', null, rows),
@@ -41,5 +41,5 @@ export function sheet(i18n, people, now, order) {
 
 /** @param {import('../../i18n.js').I18n} i18n @param {boolean} shot @param {number} points */
 function moonOr({ t, number }, shot, points) {
-  return h('span', { class: shot ? 'points moon' : 'points' }, shot && h('span', { class: 'moon-mark', title: t('hearts.sheet.moon') }, '☾', h('span', { class: 'visually-hidden' }, ` ${t('hearts.sheet.moon')} `)), points > 0 ? `+${number(points)}` : number(points));
+  return h('span', { class: shot ? 'hand-points moon' : 'hand-points' }, shot && h('span', { class: 'moon-mark', title: t('hearts.sheet.moon') }, '☾', h('span', { class: 'visually-hidden' }, ` ${t('hearts.sheet.moon')} `)), points > 0 ? `+${number(points)}` : number(points));
 }

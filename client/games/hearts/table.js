@@ -39,6 +39,9 @@ const PASSING_MS = 500;
 /** With more steps than this to be shown, the first ones are not worth waiting for. */
 const MOST_STEPS = 7;
 const PASS_STAGGER_MS = 60;
+/** From one card of a column to the next, in widths; and between it and the seat, in pixels. */
+const COLUMN_STEP = 0.5;
+const COLUMN_GAP = 8;
 const TWO_OF_CLUBS = 1;
 
 export class Table {
@@ -222,6 +225,18 @@ export class Table {
     this.#hand.resize(this.#sizes);
     this.#middle.resize(card);
     this.#air.style.setProperty('--card-width', `${this.#middle.card}px`);
+    for (const seat of SEATS) this.#fitColumn(seat);
+  }
+
+  /** Cards face up at the sides stand in a column, as close as they must. @param {number} seat */
+  #fitColumn(seat) {
+    const fan = this.#fans[seat];
+    if (!('open' in fan.dataset) || this.#place(seat) % 2 === 0) return;
+    const side = /** @type {HTMLElement} */ (fan.parentElement);
+    const { fan: width } = this.#sizes;
+    const room = side.clientHeight - this.#plates[seat].element.offsetHeight - COLUMN_GAP - width * CARD_RATIO;
+    const step = Math.min(width * COLUMN_STEP, room / Math.max(1, fan.childElementCount - 1));
+    fan.style.setProperty('--step', `${Math.max(0, step)}px`);
   }
 
   /** The middle of an element, as a card lies there. @param {Element} element @param {number} width @returns {Lying} */
@@ -629,6 +644,7 @@ export class Table {
     if (fan.dataset.look === look) return;
     set(fan, { 'data-look': look, 'data-held': held, 'data-open': cards !== null, 'aria-label': t('hearts.holds', { n: held }) });
     fan.replaceChildren(...(cards ? cards.map(this.#place(seat) % 2 ? columnFaceOf : faceOf) : Array.from({ length: held }, cardBack)));
+    this.#fitColumn(seat);
   }
 
   /** @param {Spread} now */
