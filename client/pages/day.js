@@ -8,9 +8,10 @@
 //   tr[data-player], [data-me]   rows of a board; [data-role="row-replay"] in them
 
 import { ApiError, get, post } from '../api.js';
-import { DAY_MS, exactTime, longDate, momentText, shifted, startOf } from '../figures.js';
+import { DAY_MS, dateText, exactTime, longDate, momentText, shifted, startOf } from '../figures.js';
 import { Fresh } from '../fresh.js';
 import { games } from '../games.js';
+import { pageTitle } from '../router.js';
 import { BoardView } from '../ui/boards.js';
 import { h } from '../ui/dom.js';
 import { icon } from '../ui/icons.js';
@@ -37,17 +38,19 @@ export function day(app, date) {
   /** @type {DayPage | null} */
   let shown = null;
   const asked = new AbortController();
+  const place = h('div', null);
   const open = async () => {
-    shell(app, '/daily', loading(app));
+    place.replaceChildren(loading(app));
     try {
       const found = /** @type {Day} */ (await get(date ? `/api/daily/${encodeURIComponent(date)}` : '/api/daily', asked.signal));
-      if (!asked.signal.aborted) shown = new DayPage(app, found);
+      if (!asked.signal.aborted) shown = new DayPage(app, place, found);
     } catch (error) {
       if (asked.signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
-      shell(app, '/daily', h('h1', null, t('daily.title')), failure(app, error.message, () => void open()), h('p', null, h('a', { href: '/calendar' }, t('calendar.title'))));
+      place.replaceChildren(h('h1', null, t('daily.title')), failure(app, error.message, () => void open()), h('p', null, h('a', { href: '/calendar' }, t('calendar.title'))));
     }
   };
+  shell(app, '/daily', place);
   void open();
   return {
     title: t('daily.title'),
@@ -73,8 +76,8 @@ class DayPage {
   #trouble = h('div');
   #root;
 
-  /** @param {App} app @param {Day} day */
-  constructor(app, day) {
+  /** @param {App} app @param {HTMLElement} place @param {Day} day */
+  constructor(app, place, day) {
     const { i18n } = app;
     const { t } = i18n;
     const topic = `board/${day.date}`;
@@ -109,7 +112,8 @@ class DayPage {
       h('div', { class: 'day-side' }, this.#trouble, this.#panel),
       this.#boards.element,
     );
-    shell(app, '/daily', this.#root);
+    place.replaceChildren(this.#root);
+    document.title = pageTitle(`${t('daily.title')}, ${dateText(i18n, day.date)}`);
     this.#draw();
     this.#fresh = new Fresh(app.wire, {
       topic,
@@ -285,6 +289,6 @@ class DayPage {
     if (!open) return columns;
     const replay = (/** @type {import('../api.js').DayRow} */ { session, name }) =>
       h('a', { class: 'row-link', href: `/r/${encodeURIComponent(session)}`, 'data-role': 'row-replay', 'aria-label': t('board.replayOf', { name: name || t('board.nameless') }), title: t('replay.title') }, icon('play'));
-    return [...columns, { name: 'replay', label: t('replay.title'), cell: replay }];
+    return [...columns, { name: 'replay', label: t('replay.title'), cell: replay, quiet: true }];
   }
 }

@@ -16,17 +16,18 @@ export function group(app, id) {
   const { t } = app.i18n;
   app.wire.leave();
   const asked = new AbortController();
+  const place = h('div', null, loading(app));
   const load = async () => {
     try {
       const found = /** @type {Group} */ (await get(`/api/groups/${encodeURIComponent(id)}`, asked.signal));
-      if (!asked.signal.aborted) shell(app, '/me', shown(app, found, () => void load()));
+      if (!asked.signal.aborted) place.replaceChildren(shown(app, found, () => void load()));
     } catch (error) {
       if (asked.signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
-      shell(app, '/me', h('h1', null, t('group.title')), failure(app, error.message, () => void load()));
+      place.replaceChildren(h('h1', null, t('group.title')), failure(app, error.message, () => void load()));
     }
   };
-  shell(app, '/me', loading(app));
+  shell(app, '/me', place);
   void load();
   return {
     title: t('group.title'),

@@ -136,7 +136,7 @@ function showCode(app, code) {
     body: [
       h('p', { class: 'share-code recovery-code', 'data-role': 'recovery-code' }, code),
       h('p', { class: 'warning' }, t('recovery.once')),
-      h('div', { class: 'choices' }, h('button', { type: 'button', class: 'button main', 'data-role': 'recovery-copy', onclick: () => void copy(app, code) }, t('share.code'))),
+      h('div', { class: 'choices' }, h('button', { type: 'button', class: 'button main', 'data-role': 'recovery-copy', onclick: () => void copy(app, code) }, t('recovery.copy'))),
     ],
   });
 }

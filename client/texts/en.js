@@ -283,6 +283,7 @@ export default {
     'recovery.again': 'A new recovery code?',
     'recovery.againMore': 'The one you have will hold no longer.',
     'recovery.yours': 'Your recovery code',
+    'recovery.copy': 'Copy code',
     'recovery.once': 'It is shown this once. Whoever has it can be you: write it down and show it to nobody.',
     'recovery.enter': 'A recovery code of yours',
     'recovery.use': 'Be that player here',

@@ -11,6 +11,7 @@ import { h, nameTag } from './dom.js';
  * @property {string} label
  * @property {(row: Row) => import('./dom.js').Child} cell
  * @property {boolean} [main] what it is ranked by
+ * @property {boolean} [quiet] its label is only said
  */
 
 /**
@@ -22,12 +23,12 @@ import { h, nameTag } from './dom.js';
  * @param {Column<Row>[]} what.columns besides rank and player
  */
 export function standings({ t, number }, { caption, rows, columns }) {
-  const head = (/** @type {string} */ name, /** @type {string} */ label) => h('th', { scope: 'col', class: name }, label);
+  const head = (/** @type {string} */ name, /** @type {string} */ label, quiet = false) => h('th', { scope: 'col', class: name }, quiet ? h('span', { class: 'visually-hidden' }, label) : label);
   return h(
     'table',
     { class: 'standings', 'data-role': 'standings' },
     h('caption', null, caption),
-    h('thead', null, h('tr', null, head('rank', t('board.rank')), head('player', t('board.player')), columns.map(({ name, label, main }) => head(main ? `${name} by` : name, label)))),
+    h('thead', null, h('tr', null, head('rank', t('board.rank')), head('player', t('board.player')), columns.map(({ name, label, main, quiet }) => head(main ? `${name} by` : name, label, quiet)))),
     h(
       'tbody',
       null,
