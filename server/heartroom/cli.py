@@ -77,6 +77,7 @@ def serve(host: str | None, port: int | None, data_dir: Path | None, workers: in
         raise click.ClickException(str(error)) from None
     finally:
         embedded.stop()
+        listening.close()
 
 
 @main.command(hidden=True)

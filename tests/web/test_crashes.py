@@ -33,6 +33,7 @@ FAST = {"frames_per_second": "100000", "frames_burst": "100000"}
 def data_dir() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="hr-"))
     yield folder / "data"
+    eventually(lambda: not answers(str(Embedded(folder / "data").socket)), "the store has ended")
     shutil.rmtree(folder)
 
 
@@ -133,6 +134,8 @@ async def a_game_under_load_survives(
     finally:
         playing.cancel()
         await asyncio.gather(playing, return_exceptions=True)
+        if server.process.poll() is None:
+            await asyncio.to_thread(server.terminate)
         server.stop()
 
 
