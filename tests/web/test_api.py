@@ -431,15 +431,17 @@ async def test_replaying_somebody_s_frames(server: Server) -> None:
     async with await thief.connect() as stolen:
         for message in sent:
             await stolen.send(message)
-        await stolen.ping()
+        await stolen.until(lambda: bool(stolen.errors))
         assert stolen.errors == ["sealed"]
+        assert stolen.table.version == 0
     async with await winner.connect() as again:
-        await again.join(winner.get("/api/daily")["session"])
+        await again.join(client.table.session)
+        version = again.table.version
         for message in sent[1:]:
-            await again.send(message)
-        await again.ping()
-    result = winner.get("/api/daily")["result"]
-    assert result["moves"] == PAR
+            assert await again.ask(message[1], message) <= version, "acked as what it was, and not done again"
+        assert again.table.version == version
+    eventually(lambda: winner.get("/api/daily")["result"] is not None, "the result is entered")
+    assert winner.get("/api/daily")["result"]["moves"] == PAR
     assert thief.get("/api/daily")["result"] is None
 
 

@@ -8,12 +8,13 @@
 --       scores, which follows it as a fifth element.
 local function shown(first, last)
   local flat = redis.call('ZRANGE', KEYS[3], first, last, 'WITHSCORES')
-  local out = {}
+  local out, pids = {}, {}
   for i = 1, #flat, 2 do
-    local pid = string.match(flat[i], '[^\n]*$')
-    out[#out + 1] = flat[i]
-    out[#out + 1] = flat[i + 1]
-    out[#out + 1] = redis.call('HGET', KEYS[1], pid) or ''
+    pids[#pids + 1] = string.match(flat[i], '.*\n(.*)')
+  end
+  local facts = #pids > 0 and redis.call('HMGET', KEYS[1], unpack(pids)) or {}
+  for i = 1, #pids do
+    out[3 * i - 2], out[3 * i - 1], out[3 * i] = flat[2 * i - 1], flat[2 * i], facts[i] or ''
   end
   return out
 end
