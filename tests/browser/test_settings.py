@@ -116,17 +116,18 @@ FLIGHTS = """
 
 
 def test_cards_fly_and_for_who_wants_no_motion_they_do_not(new_context: NewContext) -> None:
-    flights = []
-    for wish in ("no-preference", "reduce"):
+    flights = {}
+    for wish, moves in (("no-preference", 10), ("reduce", len(example()))):
         page = new_context(reduced_motion=wish).new_page()
         page.add_init_script(FLIGHTS)
         table = deal(page)
-        table.play(example())
-        expect(table.dialog("won")).to_be_visible()
-        flights.append(page.evaluate("flights"))
-    moving, still = flights
-    assert moving > 100
-    assert still == 0
+        table.play(example()[:moves])
+        if moves == len(example()):
+            expect(table.dialog("won")).to_be_visible()
+        flights[wish] = page.evaluate("flights")
+    # 25 that are dealt, 9 that are drawn, 2 of the pair
+    assert flights["no-preference"] >= 36
+    assert flights["reduce"] == 0
 
 
 def test_what_flies_ends_where_it_should(page: Page) -> None:

@@ -160,21 +160,24 @@ def test_taps_on_the_stock_are_not_lost_however_fast(page: Page) -> None:
 
 def test_the_discard_goes_back_and_comes_in_the_same_order(page: Page) -> None:
     table = deal(page)
-    first = [table.discard.get_attribute("data-rank")]
-    for version in range(1, 27):
-        table.draw()
-        first.append(table.version(version).discard.get_attribute("data-rank"))
+    first = [table.discard.get_attribute("data-rank"), *turned(table, 26)]
     expect(table.stock).to_have_attribute("data-state", "empty")
     expect(table.stock).to_have_attribute("aria-label", "Stock, empty. Put the discard back")
     table.tap(STOCK)
     table.version(27)
     expect(table.stock).to_have_attribute("data-count", "27")
     expect(table.discard).to_have_attribute("data-state", "empty")
-    again = []
-    for version in range(28, 28 + 27):
+    assert turned(table, 27) == first
+
+
+def turned(table: HeartTable, cards: int) -> list[str | None]:
+    """Draws cards, one after the other, and looks at each."""
+    version = int(table.root.get_attribute("data-version") or 0)
+    ranks = []
+    for k in range(1, cards + 1):
         table.draw()
-        again.append(table.version(version).discard.get_attribute("data-rank"))
-    assert again == first
+        ranks.append(table.version(version + k).discard.get_attribute("data-rank"))
+    return ranks
 
 
 # ---- undo

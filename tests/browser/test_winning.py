@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewContext
 from tests.browser.table import CODE, DISCARD, PHONE, STOCK, TIP, HeartTable, deal, example
 
 
-def test_a_game_is_won_by_the_keyboard_alone(page: Page) -> None:
+@pytest.mark.timeout(300)
+def test_a_game_is_won_by_the_keyboard_alone(new_context: NewContext) -> None:
+    page = new_context(reduced_motion="reduce").new_page()
     page.goto("/")
     code = page.locator("#code-heart-to-heart")
     code.wait_for()
@@ -43,14 +46,17 @@ def test_a_game_is_won_by_the_keyboard_alone(page: Page) -> None:
     expect(replay.version(len(example())).root).to_have_attribute("data-status", "won")
 
 
+@pytest.mark.timeout(300)
 def test_a_game_is_won_by_taps_on_a_phone(new_context: NewContext) -> None:
     table = deal(new_context(**PHONE).new_page())
+    stock = table.stock.bounding_box()
+    assert stock is not None
     for before, (verb, *places) in enumerate(example()):
         if verb == "pair":
             table.version(before).tap(*places, touch=True)
             table.version(before + 1)
         else:
-            table.tap(STOCK, touch=True)
+            table.page.touchscreen.tap(stock["x"] + stock["width"] / 2, stock["y"] + stock["height"] / 2)
 
     is_won(table)
     session = table.page.url.rsplit("/", 1)[1]

@@ -1,0 +1,391 @@
+"""The deal of the day, its boards, live games and the player's own pages, as they are seen and used."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.browser.conftest import Complaints, NewContext
+from tests.browser.daily import Action, Guest, behind
+from tests.browser.table import DESKTOP, PHONE, HeartTable, deal
+from tests.browser.test_screens import flawless
+
+PAGES = ("/", "/daily", "/calendar", "/all-time", "/live", "/me")
+REFUSED = "status of 40[34]"
+
+
+@cache
+def winning(url: str, _date: str) -> list[Action]:
+    """The fewest actions that win the deal of the day."""
+    return Guest(url).find_out()
+
+
+@pytest.fixture
+def today(base_url: str) -> str:
+    return str(Guest(base_url).ask("/api/daily")["date"])
+
+
+@pytest.fixture
+def actions(base_url: str, today: str) -> list[Action]:
+    return winning(base_url, today)
+
+
+def role(page: Page, name: str) -> Locator:
+    return page.locator(f'[data-role="{name}"]')
+
+
+def open_day(page: Page, state: str) -> Locator:
+    page.goto("/daily")
+    day = role(page, "day")
+    expect(day).to_have_attribute("data-state", state)
+    return day
+
+
+def start(page: Page) -> HeartTable:
+    """Starts the attempt; its beginning is the first action."""
+    open_day(page, "new")
+    role(page, "day-start").click()
+    return HeartTable(page).ready(1)
+
+
+def winner(page: Page, url: str, actions: list[Action], name: str = "") -> str:
+    """Makes the player of this page one who has won today. Returns the session."""
+    page.goto("/")
+    page.locator('html[data-connection="open"]').wait_for()
+    guest = behind(page.context, url)
+    if name:
+        guest.arrive(name)
+    return guest.win(actions)
+
+
+# ---- the attempt
+
+
+def test_the_rule_is_said_before_the_cards_are_seen(page: Page) -> None:
+    open_day(page, "new")
+    expect(role(page, "day-rule")).to_contain_text("There is no second one.")
+    expect(role(page, "day-rule")).to_contain_text("also while you are away")
+    expect(role(page, "countdown")).to_have_text(re.compile(r"^(\d+:)?\d+:\d\d$"))
+    expect(role(page, "day-practice")).to_have_count(0)
+    assert "par " not in role(page, "day").inner_text()
+
+
+def test_the_first_start_is_the_attempt_in_every_tab(
+    page: Page, context: BrowserContext, base_url: str
+) -> None:
+    table = start(page)
+    attempt = page.url
+    expect(role(page, "ranked-mark")).to_be_visible()
+    expect(role(page, "new")).to_be_hidden()
+    page.keyboard.press("n")
+    expect(page.locator("dialog")).to_have_count(0)
+    table.draw()
+    table.version(2)
+    page.reload()
+    assert HeartTable(page).version(2).seen()["stock"] == ["25", "full"]
+
+    other = context.new_page()
+    open_day(other, "running")
+    role(other, "day-continue").click()
+    HeartTable(other).ready(2)
+    assert other.url == attempt
+    other.goto("/")
+    card = role(other, "day-card")
+    expect(card).to_have_attribute("data-state", "running")
+    expect(role(other, "day-go")).to_have_attribute("href", attempt.removeprefix(base_url))
+    # the card goes on with it, so nothing else does
+    expect(role(other, "continue")).to_have_count(0)
+    assert attempt.endswith(behind(context, base_url).start())
+
+
+def test_a_win_by_taps_is_entered_and_told(
+    new_context: NewContext, base_url: str, today: str, actions: list[Action]
+) -> None:
+    context = new_context(
+        permissions=["clipboard-read", "clipboard-write"], locale="en-GB", reduced_motion="reduce"
+    )
+    page = context.new_page()
+    table = start(page)
+    table.play(actions)
+    table.dialog("won").wait_for()
+    expect(role(page, "won-new")).to_have_count(0)
+    role(page, "won-result").click()
+
+    expect(role(page, "day")).to_have_attribute("data-state", "won")
+    expect(role(page, "result-moves")).to_have_text(str(len(actions)))
+    expect(role(page, "result-over")).to_have_text("0")
+    expect(role(page, "result-over-more")).to_have_text(f"par {len(actions)}")
+    expect(role(page, "result-streak")).to_have_text("1")
+    time = role(page, "result-time").inner_text()
+    assert re.fullmatch(r"\d+:\d\d\.\d", time)
+    expect(page.locator("tr[data-me] td.time")).to_have_text(time)
+
+    role(page, "day-share-copy").click()
+    expect(page.locator('.toast[data-kind="copied"]')).to_be_visible()
+    told = page.evaluate("navigator.clipboard.readText()")
+    assert f"{time} · {len(actions)} moves, on par" in told
+    assert told.endswith(f"{base_url}/daily/{today}")
+    assert "HH1" not in told
+    page.goto("/")
+    expect(role(page, "day-result")).to_contain_text(time)
+
+
+def test_whoever_has_finished_may_practise_and_look_at_replays(
+    page: Page, base_url: str, actions: list[Action]
+) -> None:
+    winner(page, base_url, actions)
+    open_day(page, "won")
+    role(page, "day-practice").click()
+    HeartTable(page).ready()
+    expect(role(page, "new")).to_be_visible()
+    expect(role(page, "ranked-mark")).to_have_count(0)
+    page.go_back()
+    page.locator("tr[data-me]").first.locator('[data-role="row-replay"]').click()
+    page.wait_for_url("**/r/*")
+    HeartTable(page).version(0)
+
+
+def test_nobody_else_sees_anything_of_an_attempt(
+    page: Page, stranger: Page, today: str, complaints: Complaints
+) -> None:
+    complaints.expect(REFUSED)
+    start(page)
+    code = "HH1-D-" + today.replace("-", "")
+    for address in (page.url, page.url.replace("/g/", "/r/"), f"/d/{code}"):
+        stranger.goto(address)
+        expect(stranger.locator("h1")).to_contain_text("part of a contest that is still going on")
+        expect(role(stranger, "to-day")).to_be_visible()
+    role(stranger, "to-day").click()
+    expect(role(stranger, "day")).to_have_attribute("data-state", "new")
+
+
+def test_there_is_no_deal_of_tomorrow(page: Page, complaints: Complaints) -> None:
+    complaints.expect(REFUSED)
+    page.goto("/daily/2999-01-01")
+    expect(role(page, "failure")).to_contain_text("There is no deal of that day.")
+
+
+# ---- boards
+
+
+def test_a_board_changes_while_it_is_looked_at(page: Page, base_url: str, actions: list[Action]) -> None:
+    open_day(page, "new")
+    role(page, "board-count").wait_for()
+    other = Guest(base_url)
+    other.arrive("<i>Ingrid</i>")
+    other.win([["draw"], ["undo"], *actions])
+    row = page.locator("tr", has_text="<i>Ingrid</i>")
+    expect(row).to_be_visible()
+    expect(row.locator("td.moves")).to_have_text(str(len(actions) + 2))
+    assert row.locator("bdi").evaluate("bdi => bdi.children.length") == 0
+    # what others have done is no help to whoever has not finished
+    expect(role(page, "row-replay")).to_have_count(0)
+
+
+def test_tabs_by_the_keyboard(page: Page, base_url: str, actions: list[Action]) -> None:
+    Guest(base_url).win(actions)
+    open_day(page, "new")
+    time, moves = page.locator('[data-tab="time"]'), page.locator('[data-tab="moves"]')
+    time.focus()
+    page.keyboard.press("ArrowRight")
+    expect(moves).to_be_focused()
+    expect(moves).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".standings caption").first).to_contain_text("By moves")
+    page.keyboard.press("Home")
+    expect(page.locator(".standings caption").first).to_contain_text("By time")
+
+
+def test_a_group_has_boards_of_its_own(
+    page: Page, stranger: Page, base_url: str, actions: list[Action]
+) -> None:
+    winner(page, base_url, actions, "Åse")
+    page.goto("/me")
+    role(page, "group-input").fill("Søndag & <b>venner</b>")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Søndag & <b>venner</b>")
+
+    stranger.goto(page.url)
+    role(stranger, "group-join").click()
+    expect(role(stranger, "group")).to_have_attribute("data-member", "")
+    expect(role(stranger, "group-members")).to_contain_text("Åse")
+    open_day(stranger, "new")
+    role(stranger, "board-group").select_option(label="Søndag & <b>venner</b>")
+    expect(role(stranger, "board-count")).to_contain_text("1 of 2 members")
+    expect(stranger.locator("tbody tr")).to_have_count(1)
+
+    stranger.goto(page.url)
+    role(stranger, "group-leave").click()
+    role(stranger, "group-leave-sure").click()
+    stranger.wait_for_url("**/me")
+    expect(role(stranger, "group-link")).to_have_count(0)
+
+
+def test_all_time_and_the_players_own_numbers(page: Page, base_url: str, actions: list[Action]) -> None:
+    winner(page, base_url, actions, "Olav")
+    page.goto("/all-time")
+    expect(page.locator("tr[data-me] td.wins").first).to_have_text("1")
+    numbers = role(page, "stats")
+    expect(numbers.locator('[data-stat="wins"]').first).to_have_text("1")
+    expect(numbers.locator('[data-stat="best-over"]')).to_have_text("0")
+    expect(numbers.locator('[data-stat="games"]')).to_have_text("1")
+    page.locator('[data-tab="best"]').click()
+    expect(page.locator("th.by")).to_have_text("Best")
+
+
+def test_the_calendar_leads_to_the_day_and_shows_what_was_done(
+    page: Page, base_url: str, today: str, actions: list[Action]
+) -> None:
+    winner(page, base_url, actions)
+    page.goto("/calendar")
+    cell = page.locator(f'[data-date="{today}"]')
+    expect(cell).to_have_attribute("data-state", "won")
+    expect(cell).to_have_attribute("aria-label", re.compile("won in .* moves"))
+    cell.click()
+    expect(role(page, "day")).to_have_attribute("data-date", today)
+    page.go_back()
+    role(page, "month-back").click()
+    expect(role(page, "month-forward")).to_be_visible()
+
+
+# ---- the player
+
+
+def test_a_recovery_code_brings_a_player_to_another_browser(
+    page: Page, stranger: Page, base_url: str, actions: list[Action], complaints: Complaints
+) -> None:
+    complaints.expect(REFUSED)
+    winner(page, base_url, actions, "Kari")
+    page.goto("/me")
+    role(page, "recovery-make").click()
+    code = role(page, "recovery-code").inner_text()
+    page.keyboard.press("Escape")
+    expect(role(page, "recovery-code")).to_have_count(0)
+    expect(role(page, "recovery-has")).to_contain_text("You have a recovery code.")
+
+    stranger.goto("/me")
+    field = role(stranger, "recovery-input")
+    field.fill("7K3QD-0XM4W-7K3QD-0XM4W")
+    stranger.keyboard.press("Enter")
+    expect(role(stranger, "recovery-error")).to_have_text("This recovery code is not valid, or no longer.")
+    field.fill(f" {code.lower()} ")
+    stranger.keyboard.press("Enter")
+    expect(role(stranger, "me-name")).to_have_text("Kari")
+    open_day(stranger, "won")
+
+
+def test_data_are_downloaded_and_deleted(
+    page: Page, stranger: Page, base_url: str, today: str, actions: list[Action], tmp_path: Path
+) -> None:
+    winner(page, base_url, actions, "Going Soon")
+    stranger.goto("/daily")
+    expect(stranger.locator("tr", has_text="Going Soon").first).to_be_visible()
+    page.goto("/me")
+    with page.expect_download() as downloading:
+        role(page, "export").click()
+    downloading.value.save_as(tmp_path / "heartroom.json")
+    exported = json.loads((tmp_path / "heartroom.json").read_text())
+    assert exported["name"] == "Going Soon"
+    assert [one["date"] for one in exported["daily"]] == [today]
+
+    role(page, "delete").click()
+    expect(role(page, "delete-cancel")).to_be_focused()
+    role(page, "delete-sure").click()
+    page.wait_for_url("**/")
+    expect(role(page, "name")).to_have_text("Choose a name")
+    expect(stranger.locator("tr", has_text="Going Soon")).to_have_count(0)
+    open_day(page, "new")
+
+
+# ---- live games
+
+
+def test_a_game_is_watched_from_the_list_until_it_is_private(page: Page, stranger: Page) -> None:
+    table = deal(page)
+    table.draw()
+    table.version(1)
+    session = page.url.rsplit("/", 1)[1]
+    stranger.goto("/live")
+    game = stranger.locator(f'[data-session="{session}"]')
+    expect(game).to_be_visible()
+    game.locator('[data-role="watch"]').click()
+    HeartTable(stranger).ready(1)
+    expect(role(page, "viewers")).to_have_text(re.compile("1"))
+    stranger.go_back()
+    expect(game).to_be_visible()
+    role(page, "share").click()
+    role(page, "private").click()
+    expect(game).to_have_count(0)
+    page.keyboard.press("Escape")
+    role(page, "share").click()
+    expect(role(page, "private")).to_be_checked()
+
+
+# ---- what may go wrong, and screens
+
+
+@pytest.mark.parametrize("address", ["/", "/daily", "/calendar", "/all-time", "/live", "/me"])
+def test_where_the_server_cannot_be_asked_that_is_said_and_tried_again(
+    page: Page, address: str, complaints: Complaints
+) -> None:
+    complaints.expect("Failed to load resource")
+    page.route("**/api/**", lambda route: route.abort())
+    page.goto(address)
+    retry = role(page, "retry").first
+    expect(retry).to_be_visible()
+    expect(page.locator('[role="alert"]', has_text="The server cannot be reached").first).to_be_visible()
+    page.unroute("**/api/**")
+    page.route(
+        "**/api/**",
+        lambda route: route.fulfill(status=503, json={"code": "unavailable"}),
+    )
+    retry.click()
+    expect(page.locator('[role="alert"]', has_text="The server could not save that").first).to_be_visible()
+    page.unroute("**/api/**")
+    role(page, "retry").first.click()
+    expect(page.locator('[role="alert"]', has_text="server c")).to_have_count(
+        0 if address != "/all-time" else 1
+    )
+
+
+def test_the_days_deal_and_play_are_seen_at_once_on_a_phone(new_context: NewContext) -> None:
+    page = new_context(**PHONE).new_page()
+    page.goto("/")
+    role(page, "day-go").wait_for()
+    for name in ("day-card", "play"):
+        expect(role(page, name).first).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280, 2560])
+def test_no_page_is_wider_than_the_screen(
+    new_context: NewContext, base_url: str, actions: list[Action], width: int
+) -> None:
+    page = new_context(viewport={"width": width, "height": 800}, locale="nb-NO").new_page()
+    winner(page, base_url, actions, "W" * 20)
+    for address in PAGES:
+        page.goto(address)
+        expect(page.locator('[data-role="loading"], [data-state="loading"]')).to_have_count(0)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
+
+
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_nothing_on_these_pages_shuts_anybody_out(
+    new_context: NewContext, base_url: str, actions: list[Action], screen: dict[str, object]
+) -> None:
+    page = new_context(**screen, reduced_motion="reduce").new_page()
+    open_day(page, "new")
+    flawless(page)
+    winner(page, base_url, actions, "Ida")
+    for address in PAGES:
+        page.goto(address)
+        expect(page.locator('[data-role="loading"], [data-state="loading"]')).to_have_count(0)
+        flawless(page)
+    for dialog in ("recovery-make", "delete"):
+        role(page, dialog).click()
+        page.locator("dialog").wait_for()
+        flawless(page)
+        page.keyboard.press("Escape")
