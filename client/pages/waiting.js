@@ -45,7 +45,6 @@ export class WaitingRoom {
       h('h2', null, t('table.waiting')),
       this.#facts,
       this.#chairs,
-      h('p', { class: 'hint' }, t('table.botsFill')),
       this.#countdown,
       h(
         'div',
@@ -55,6 +54,7 @@ export class WaitingRoom {
         'share' in navigator && h('button', { type: 'button', class: 'button plain', 'data-role': 'invite-share', onclick: () => this.#share() }, icon('share'), t('share.native')),
       ),
       h('p', { class: 'share-link', 'data-role': 'invite-link' }, this.#link),
+      h('p', { class: 'hint' }, t('table.botsFill')),
     );
     this.#frame.board.classList.add('scrolls');
     this.#frame.board.append(this.#root);

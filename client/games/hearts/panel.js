@@ -61,7 +61,7 @@ export class Panel {
   /** @param {string} kind @param {PanelLook} look @returns {Node[]} */
   #content(kind, look) {
     if (kind === 'pass') return this.#pass(look);
-    if (kind === 'passed') return [this.#waitingFor(look.now.toAct)];
+    if (kind === 'passed') return [this.#waitingFor(look.now.toAct)].filter((node) => node !== null);
     if (kind === 'scored') return this.#scored(look);
     if (kind === 'over') return this.#over(look);
     return [];
@@ -135,7 +135,9 @@ export class Panel {
   /** @param {number[]} seats */
   #waitingFor(seats) {
     const { i18n, people, seat } = this.#host;
-    const names = seats.filter((other) => other !== seat).flatMap((other, i) => [i > 0 && ', ', nameTag(nameOf(i18n, people(), other))]);
+    const others = seats.filter((other) => other !== seat);
+    if (!others.length) return null;
+    const names = others.flatMap((other, i) => [i > 0 && ', ', nameTag(nameOf(i18n, people(), other))]);
     return h('p', { class: 'waiting-for', 'data-role': 'waiting-for' }, i18n.nodes('hearts.waitingFor', { names: h('span', null, names) }));
   }
 }

@@ -617,7 +617,8 @@ export class Table {
   /** @param {Spread} seen */
   #paintMiddle(seen) {
     const whole = this.#wholeTrick(seen);
-    const trick = seen.phase === 'passing' || (whole && whole === this.#swept) ? null : trickOnTable(seen);
+    const swept = whole !== null && whole === this.#swept;
+    const trick = seen.phase === 'passing' || seen.claimed || swept ? null : trickOnTable(seen);
     this.#middle.show(trick, (seat) => this.#nameText(seat));
     this.#middle.showBroken(seen.broken, false);
   }
@@ -668,6 +669,7 @@ export class Table {
     const { t, nodes } = i18n;
     if (now.phase !== 'playing') return [];
     const [turn] = now.toAct;
+    if (turn === seat && people().chairs[seat] === 'away') return [];
     if (turn !== seat) return turn === undefined ? [] : nodes('hearts.status.turn', { name: nameTag(nameOf(i18n, people(), turn)) });
     if (now.trick(now.trickNumber)) return [t('hearts.status.yours')];
     return [t(now.trickNumber === 1 && String(now.legal) === String([TWO_OF_CLUBS]) ? 'hearts.status.twoOfClubs' : 'hearts.status.lead')];
