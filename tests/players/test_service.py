@@ -13,13 +13,15 @@ from heartroom.games.game import Refused, games
 from heartroom.players.service import Players
 from heartroom.sessions.house import House
 from heartroom.sessions.log import Deed, pack
+from heartroom.sessions.room import Room
 from heartroom.sessions.table import HOUSE
 from heartroom.store import keys
 from heartroom.store.people import People
 from heartroom.store.store import STORED, Commit
 from tests.conftest import Connect
-from tests.support.days import PAR, Node, play, winning
+from tests.support.days import PAR, Node, play, winning, write
 from tests.support.games import GAME, pid
+from tests.support.guests import until
 from tests.support.mortal import Killed, Mortal
 from tests.support.stores import StoreProcess
 
@@ -212,7 +214,7 @@ async def test_attempts_from_one_address_are_limited(
     said = [await refused(players.recover("AAAAA-BBBBB-CCCCC-DDDDD", address)) for _ in range(3)]
     assert said == ["bad_recovery"] * 3
     assert await refused(players.recover(code, address)) == "too_fast"
-    assert await players.recover(code, "198.51.100.1") == player, "from elsewhere"
+    assert await players.recover(code, f"elsewhere than {address}") == player
 
 
 async def test_addresses_of_one_network_of_ipv6_count_as_one(
@@ -335,3 +337,33 @@ async def test_somebody_deleted_leaves_others_their_game(node: Node, players: Pl
     assert people[0] not in again.players
     assert people[1] in again.players
     assert (await players.statistics(people[1]))["hearts"]["games"] == 1
+
+
+async def test_a_game_stays_in_its_player_s_list_until_it_is_counted(
+    shared: StoreProcess, connect: Connect, node: Node, players: Players
+) -> None:
+    """A node that dies between the last move and the statistics leaves a game that is opened again."""
+    player = pid()
+    sid = await node.house.create(player, GAME.name, {"code": "HH1-N-AAAAAAM"})
+    await write(node.house.store, sid, 60_000, ranked=False)
+    dying = House(connect(shared))  # and never closed
+    died = asyncio.Event()
+
+    async def die(_room: Room) -> None:
+        Mortal(dying.store, 0)
+        died.set()
+
+    dying.when_over.append(die)
+    Players(dying, Node(dying, node.calendar).boards)
+    with structlog.testing.capture_logs():
+        await dying.open(sid)
+        await died.wait()
+    assert await players.statistics(player) == {}
+    assert not await is_off_the_list(node, player, sid)
+    await node.house.open(sid)
+    await until(lambda: is_off_the_list(node, player, sid))
+    assert (await players.statistics(player))[GAME.name]["games"] == 1
+
+
+async def is_off_the_list(node: Node, player: str, sid: str) -> bool:
+    return sid not in [session for session, _ in (await node.house.store.player(player))[1]]

@@ -384,6 +384,10 @@ class House:
 
     async def _tidy(self, room: Room) -> None:
         game = room.game.name
+        if room.is_over:
+            # First: as long as it is in a player's list, somebody opens it again if we die here.
+            for follow in self.when_over:
+                await follow(room)
         for chair in room.table.chairs:
             if chair.pid and (room.is_over or chair.left):
                 await self.store.unlist(room.sid, game, [chair.pid])
@@ -391,9 +395,6 @@ class House:
                 await self.store.list_playing(chair.pid, room.sid, game, room.created_ms)
         for pid in room.stood_up():
             await self.store.unlist(room.sid, game, [pid])
-        if room.is_over:
-            for follow in self.when_over:
-                await follow(room)
         if room.settings.public:
             waits = not room.table.started and bool(room.players)
             await self.store.list_waiting(room.sid, game, room.created_ms if waits else None)
