@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from bench import engine, runs
-from bench.load import Watched
+from bench.load import Echoed, Watched
 from bench.measure import median
 from bench.runs import Variant
 from bench.served import Failed
@@ -115,21 +115,27 @@ def _watch4(
 ) -> None:
     """Runs the variants in turn, so that what else the machine does befalls all of them alike."""
     found: dict[str, list[Watched]] = {variant.name: [] for variant in variants}
+    echoed: list[Echoed] = []
     for _ in range(repeats):
+        echoed.append(runs.echo(sessions, warm_s / 2, window_s / 2))
+        raw.append({"sessions": sessions, "variant": "echo", **_fields(echoed[-1])})
         for variant in variants:
             watched = runs.watch4(variant, sessions, warm_s, window_s, parent)
             found[variant.name].append(watched)
             raw.append({"sessions": sessions, "variant": variant.name, **_fields(watched)})
-    if len(raw) == repeats * len(variants):
+    if len(raw) == repeats * (1 + len(variants)):
         print(f"\nwatch4, medians of {repeats} × {window_s:g} s")
         print(_ROW.format(*_COLUMNS))
+    rate = f"{median(e.messages / e.wall_s for e in echoed):.0f}"
+    echo_us = median(e.server_s / e.messages * 1e6 for e in echoed)
+    print(_ROW.format(sessions, "echo", rate, f"{echo_us:.1f}", *[""] * 8))
     for name, results in found.items():
         print(_ROW.format(sessions, name, *_row(results)))
     sys.stdout.flush()
 
 
-def _fields(watched: Watched) -> dict[str, object]:
-    return {name: getattr(watched, name) for name in watched.__struct_fields__}
+def _fields(result: Watched | Echoed) -> dict[str, object]:
+    return {name: getattr(result, name) for name in result.__struct_fields__}
 
 
 def _row(results: list[Watched]) -> list[str]:

@@ -2,12 +2,13 @@
 
     python -m bench.load JOB
 
-`JOB` is a `Job` as JSON; prints a `Watched` or an `Idle` as JSON, or fails and says why. `runs` starts it.
+`JOB` is a `Job` as JSON; prints an `Echoed`, a `Watched` or an `Idle` as JSON, or fails and says why. `runs`
+starts it.
 
-`watch4` is R sessions of one player and three spectators. The player draws, or recycles when the stock is
-empty, the next action as soon as the diff of the last one has come; every viewer must get every diff, in
-order, which is checked. `idle` opens connections, joined to sessions of four or to none, and leaves them
-alone.
+`echo` is R connections to the server of `bench.echo`, each with one message under way. `watch4` is R sessions
+of one player and three spectators: the player draws, or recycles when the stock is empty, the next action as
+soon as the diff of the last one has come; every viewer must get every diff, in order, which is checked.
+`idle` opens connections, joined to sessions of four or to none, and leaves them alone.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Job(msgspec.Struct, frozen=True):
     """What to do, and to whom."""
 
     workload: str
-    """`watch4`, `connected` or `joined`."""
+    """`echo`, `watch4`, `connected` or `joined`."""
     host: str
     port: int
     server: int
@@ -51,7 +52,7 @@ class Job(msgspec.Struct, frozen=True):
     store: int
     keeper: int
     sessions: int = 0
-    """Of `watch4`."""
+    """Of `watch4`; connections of `echo`."""
     warm_s: float = 1.0
     window_s: float = 3.0
     connections: int = 0
@@ -81,6 +82,14 @@ class Watched(msgspec.Struct, frozen=True):
     """The first snapshot on the wire, framing included."""
     join_bytes: int
     """All that answers a join: snapshot and table."""
+
+
+class Echoed(msgspec.Struct, frozen=True):
+    """What was counted in one window of `echo`."""
+
+    messages: int
+    wall_s: float
+    server_s: float
 
 
 class Idle(msgspec.Struct, frozen=True):
@@ -200,6 +209,38 @@ async def _all(calls: list[Callable[[], Coroutine[Any, Any, _T]]]) -> list[_T]:
     return list(await asyncio.gather(*map(one, calls)))
 
 
+class Caller(Peer):
+    """Sends a message, and the next one when it comes back."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(uri)
+        self.echoes = 0
+
+    def call(self) -> None:
+        """Sends 32 bytes."""
+        self.send([0, "x" * 29])
+
+    def message(self, message: list[Any], size: int) -> None:
+        """The echo."""
+        self.echoes += 1
+        self.call()
+
+
+async def echo(job: Job) -> Echoed:
+    """See the module. Raises `Closed`, `TimeoutError`."""
+    async with asyncio.timeout(_PATIENCE_S):
+        callers = await _all([lambda: Caller.connect(job.host, job.port)] * job.sessions)
+    for caller in callers:
+        caller.call()
+    await asyncio.sleep(job.warm_s)
+    messages = sum(caller.echoes for caller in callers)
+    began, (used,) = time.perf_counter(), cpu_s([job.server])
+    await asyncio.sleep(job.window_s)
+    wall_s, (server_s,) = time.perf_counter() - began, cpu_s([job.server])
+    messages = sum(caller.echoes for caller in callers) - messages
+    return Echoed(messages, wall_s, server_s - used)
+
+
 async def _session(job: Job, tally: Tally) -> tuple[Player, list[Viewer]]:
     player = await Player.connect(job.host, job.port, tally)
     await player.welcome
@@ -312,9 +353,10 @@ async def idle(job: Job) -> Idle:
 def main() -> None:
     """See the module."""
     job = msgspec.json.decode(sys.argv[1], type=Job)
-    work: Coroutine[Any, Any, Watched | Idle] = watch4(job) if job.workload == "watch4" else idle(job)
+    works: dict[str, Callable[[Job], Coroutine[Any, Any, Watched | Echoed | Idle]]]
+    works = {"echo": echo, "watch4": watch4, "connected": idle, "joined": idle}
     try:
-        result = uvloop.run(work)
+        result = uvloop.run(works[job.workload](job))
     except (Fault, Closed, TimeoutError, OSError) as error:
         sys.exit(f"{type(error).__name__}: {error}")
     print(msgspec.json.encode(result).decode())

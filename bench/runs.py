@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from bench.load import Idle, Job, Watched
-from bench.served import Served, serving
+from bench.load import Echoed, Idle, Job, Watched
+from bench.served import Served, echoing, serving
 
 _PATIENCE_S = 150.0
 """How long a load process may take beyond what it was told to."""
@@ -33,6 +33,13 @@ def watch4(variant: Variant, sessions: int, warm_s: float, window_s: float, pare
     with serving(variant.environ, parent) as served:
         job = _job("watch4", served, sessions=sessions, warm_s=warm_s, window_s=window_s)
         return msgspec.json.decode(_load(job), type=Watched)
+
+
+def echo(connections: int, warm_s: float, window_s: float) -> Echoed:
+    """One window of `echo`. Raises as `watch4`."""
+    with echoing() as served:
+        job = _job("echo", served, sessions=connections, warm_s=warm_s, window_s=window_s)
+        return msgspec.json.decode(_load(job), type=Echoed)
 
 
 def idle(variant: Variant, workload: str, connections: int, parent: Path | None) -> Idle:

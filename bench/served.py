@@ -11,7 +11,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,35 +51,61 @@ def serving(environ: Mapping[str, str], parent: Path | None = None) -> Iterator[
 
     Raises `Failed`.
     """
-    folder = Path(tempfile.mkdtemp(prefix="heartroom-bench-", dir=parent))
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("HEARTROOM_")}
-    try:
-        with open(folder / "stderr", "w") as stderr:
-            process = subprocess.Popen(
-                [
-                    Path(sys.executable).with_name("heartroom"),
-                    *("serve", "--host", "127.0.0.1", "--port", "0", "--data-dir", folder / "data"),
-                ],
-                env={**inherited, **LIMITS, **environ},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                text=True,
-            )
-        try:
+    with _folder(parent) as folder:
+        command = (
+            *(Path(sys.executable).with_name("heartroom"), "serve"),
+            *("--host", "127.0.0.1", "--port", "0", "--data-dir", folder / "data"),
+        )
+        with _process(command, folder, environ) as process:
             yield _started(process, folder)
-        finally:
-            _end(process)
+
+
+@contextlib.contextmanager
+def echoing() -> Iterator[Served]:
+    """The server of `bench.echo`, which has no store. Raises `Failed`."""
+    with _folder(None) as folder, _process((sys.executable, "-m", "bench.echo"), folder, {}) as process:
+        yield Served(_port(process, folder), process.pid, 0, 0)
+
+
+@contextlib.contextmanager
+def _folder(parent: Path | None) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="heartroom-bench-", dir=parent))
+    try:
+        yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _started(process: subprocess.Popen[str], folder: Path) -> Served:
+@contextlib.contextmanager
+def _process(
+    command: Sequence[str | Path], folder: Path, environ: Mapping[str, str]
+) -> Iterator[subprocess.Popen[str]]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("HEARTROOM_")}
+    with open(folder / "stderr", "w") as stderr:
+        process = subprocess.Popen(
+            command,
+            env={**inherited, **LIMITS, **environ},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+        )
+    try:
+        yield process
+    finally:
+        _end(process)
+
+
+def _port(process: subprocess.Popen[str], folder: Path) -> int:
     assert process.stdout is not None
     line = process.stdout.readline()
     if "http://" not in line:
         raise Failed((folder / "stderr").read_text().strip() or line)
-    port = int(line.rsplit(":", 1)[1])
+    return int(line.rsplit(":", 1)[1])
+
+
+def _started(process: subprocess.Popen[str], folder: Path) -> Served:
+    port = _port(process, folder)
     deadline = time.monotonic() + _START_S
     while not _ready(port):
         if process.poll() is not None or time.monotonic() > deadline:
