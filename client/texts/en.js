@@ -134,6 +134,7 @@ export default {
     'nav.live': 'Live',
     'nav.me': 'You',
     'retry': 'Try again',
+    'failure.unavailable': 'The server cannot answer just now. Try again in a moment.',
     'loading': 'One moment…',
     'cancel': 'Cancel',
     'ranked': 'Ranked',

@@ -134,6 +134,7 @@ export default {
     'nav.live': 'Direkte',
     'nav.me': 'Deg',
     'retry': 'Prøv igjen',
+    'failure.unavailable': 'Tjeneren kan ikke svare akkurat nå. Prøv igjen om et øyeblikk.',
     'loading': 'Et øyeblikk …',
     'cancel': 'Avbryt',
     'ranked': 'Teller',

@@ -10,6 +10,7 @@ import { exactTime, longDate, signed, todayHere } from '../figures.js';
 import { Fresh } from '../fresh.js';
 import { h, set } from './dom.js';
 import { Countdown, leaf } from './leaf.js';
+import { failureText } from './shell.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../api.js').Day} Day */
@@ -94,7 +95,7 @@ export class DayCard {
     this.#countdown?.destroy();
     set(this.element, { 'data-state': 'failed' });
     this.#body.replaceChildren(
-      h('p', { class: 'day-line', role: 'alert' }, this.#app.codeText(code)),
+      h('p', { class: 'day-line', role: 'alert' }, failureText(this.#app, code)),
       h('button', { type: 'button', class: 'button plain', 'data-role': 'retry', onclick: () => void this.#fresh.reload() }, t('retry')),
     );
   }

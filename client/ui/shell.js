@@ -34,10 +34,15 @@ export function shell(app, current, ...content) {
   app.root.replaceChildren(h('div', { class: 'reading ledger' }, h('header', { class: 'home-bar' }, brand, ways(app, current)), h('main', { id: 'main', tabindex: -1 }, ...content)));
 }
 
+/** Why something could not be fetched. @param {App} app @param {string} code */
+export function failureText(app, code) {
+  return code === 'unavailable' ? app.i18n.t('failure.unavailable') : app.codeText(code);
+}
+
 /** @param {App} app @param {string} code @param {() => void} retry */
 export function failure(app, code, retry) {
   const { t } = app.i18n;
-  return h('div', { class: 'failure', role: 'alert', 'data-role': 'failure', 'data-code': code }, h('p', null, app.codeText(code)), h('button', { type: 'button', class: 'button plain', 'data-role': 'retry', onclick: retry }, t('retry')));
+  return h('div', { class: 'failure', role: 'alert', 'data-role': 'failure', 'data-code': code }, h('p', null, failureText(app, code)), h('button', { type: 'button', class: 'button plain', 'data-role': 'retry', onclick: retry }, t('retry')));
 }
 
 /** @param {App} app */

@@ -205,16 +205,16 @@ def test_a_group_has_boards_of_its_own(
 ) -> None:
     winner(page, base_url, actions, "Åse")
     page.goto("/me")
-    role(page, "group-input").fill("Søndag & <b>venner</b>")
+    role(page, "group-input").fill("Vi & <b>dere</b>")
     page.keyboard.press("Enter")
-    expect(page.locator("h1")).to_have_text("Søndag & <b>venner</b>")
+    expect(page.locator("h1")).to_have_text("Vi & <b>dere</b>")
 
     stranger.goto(page.url)
     role(stranger, "group-join").click()
     expect(role(stranger, "group")).to_have_attribute("data-member", "")
     expect(role(stranger, "group-members")).to_contain_text("Åse")
     open_day(stranger, "new")
-    role(stranger, "board-group").select_option(label="Søndag & <b>venner</b>")
+    role(stranger, "board-group").select_option(label="Vi & <b>dere</b>")
     expect(role(stranger, "board-count")).to_contain_text("1 of 2 members")
     expect(stranger.locator("tbody tr")).to_have_count(1)
 
@@ -338,18 +338,13 @@ def test_where_the_server_cannot_be_asked_that_is_said_and_tried_again(
     retry = role(page, "retry").first
     expect(retry).to_be_visible()
     expect(page.locator('[role="alert"]', has_text="The server cannot be reached").first).to_be_visible()
-    page.unroute("**/api/**")
-    page.route(
-        "**/api/**",
-        lambda route: route.fulfill(status=503, json={"code": "unavailable"}),
-    )
+    # what has failed is also tried again by itself when it has changed, so the last one may be gone
+    page.route("**/api/**", lambda route: route.fulfill(status=503, json={"code": "unavailable"}))
     retry.click()
-    expect(page.locator('[role="alert"]', has_text="The server could not save that").first).to_be_visible()
+    expect(page.locator('[role="alert"]', has_text="The server cannot answer").first).to_be_visible()
     page.unroute("**/api/**")
-    role(page, "retry").first.click()
-    expect(page.locator('[role="alert"]', has_text="server c")).to_have_count(
-        0 if address != "/all-time" else 1
-    )
+    page.evaluate("document.querySelectorAll('[data-role=retry]').forEach((button) => button.click())")
+    expect(role(page, "retry")).to_have_count(0)
 
 
 def test_the_days_deal_and_play_are_seen_at_once_on_a_phone(new_context: NewContext) -> None:
