@@ -129,3 +129,9 @@ def test_whatever_is_accepted_keeps_every_promise(raw: str) -> None:
 def test_nothing_but_value_errors_comes_of_any_text(raw: str) -> None:
     with contextlib.suppress(ValueError):
         clean(raw)
+
+
+@pytest.mark.parametrize("raw", ["a\nb", "a\tb", "a\x1cb", "a\x07b"])
+def test_a_control_character_within_is_refused_even_if_it_is_a_blank(raw: str) -> None:
+    with pytest.raises(ValueError, match="control"):
+        clean(raw)

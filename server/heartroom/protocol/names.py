@@ -23,6 +23,9 @@ def clean(raw: str) -> str:
 
     Raises `ValueError` if it has no visible character, more than `LONGEST`, or control characters.
     """
+    raw = raw.strip()
+    if any(unicodedata.category(char) == "Cc" for char in raw):  # a line break, too, though it is a blank
+        raise ValueError("control character")
     name = " ".join(unicodedata.normalize("NFC", raw).split())
     clusters = regex.findall(r"\X", name)
     if not 1 <= len(clusters) <= LONGEST:

@@ -221,13 +221,13 @@ class Connection:
         self._outlet.send(outbound.welcome(pseudonym(pid), name, sessions))
 
     async def _join(self, message: Join) -> None:
-        self._leave()
         try:
             room: Room = await self._patiently(lambda: self._house.enter(message.session, self._viewer.pid))
         except Refused as refused:
             self._refuse(None, refused.code)
             return
         # No pause between finding the room and being in it, or it might close under us.
+        self._leave()
         self._room = room
         room.attach(self._viewer, message.epoch, message.version)
 
