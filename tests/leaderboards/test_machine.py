@@ -106,7 +106,8 @@ class Machine(RuleBasedStateMachine):
 
         async def start() -> str:
             await self.good.deal()
-            return await self.good.daily.begin(player)
+            node, _ = self.node()  # no node listens here, so none may keep a room open
+            return await node.daily.begin(player)
 
         sid = self.run(start())
         known = {(one, on): session for one, on, session in self.running}

@@ -442,3 +442,31 @@ async def test_a_result_of_an_earlier_day_that_comes_late_counts_all_the_same(no
     row = (await node.boards.all_time.page("streak", player)).row_of(player)
     assert row is not None
     assert row.score == -2
+
+
+async def test_a_player_with_an_entry_has_finished_though_not_all_is_done(node: Node) -> None:
+    """A node died after the entry: the day is open at once, and the rest is still done by the next sweep."""
+    player = pid()
+    room = await node.won(player)
+    await node.house.store.redis.zadd(keys.runs(node.day), {player: 0})  # as it is before the last step
+    sight = await node.daily.sight(node.day, player)
+    assert (sight.running, sight.open) == (False, True)
+    await node.boards.sweep()
+    assert not (await node.daily.days.standing(node.day, player)).running
+    assert room.is_over
+
+
+async def test_a_room_that_is_behind_is_looked_at_again_by_the_next_sweep(nodes: Nodes) -> None:
+    """It was open here while another node stored the win, and had not heard of it yet."""
+    node = nodes()
+    player = pid()
+    sid = await claimed(node, player)
+    behind = await node.house.open(sid)
+    await write(node.house.store, sid, 60_000)
+    await node.boards.sweep()
+    assert await shown(node, node.day) == []
+    opened = await node.house.store.open(sid, behind.version)
+    assert opened is not None
+    behind.missed(behind.version, opened.entries)
+    await node.boards.sweep()
+    assert len(await shown(node, node.day)) == 1

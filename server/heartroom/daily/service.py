@@ -109,8 +109,8 @@ class Daily:
     def judge(self, day: Day, now_ms: int, standing: Standing) -> Sight:
         """`sight`, from what it depends on."""
         over = now_ms >= dates.end_ms(day)
-        running = standing.running and now_ms < counts_until_ms(day)
-        finished = standing.session is not None and not standing.running
+        running = standing.running and not standing.entered and now_ms < counts_until_ms(day)
+        finished = standing.session is not None and (standing.entered or not standing.running)
         return Sight(
             day=day,
             today=dates.of(now_ms),

@@ -205,7 +205,7 @@ class Leaderboards:
             if room.is_over:
                 await self.follow(room)
                 self._looked_at.pop(sid, None)
-            else:
+            elif room.version >= version:  # and not one that has yet to hear of what was stored
                 self._looked_at[sid] = version
 
     async def _sweep_on(self) -> None:

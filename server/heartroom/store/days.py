@@ -31,7 +31,9 @@ class Standing(NamedTuple):
     session: str | None
     """The ranked attempt, `None` before it is started."""
     running: bool
-    """Whether it is still to be finished."""
+    """Whether it is still to be finished, with all that follows."""
+    entered: bool = False
+    """Whether its result is on the board."""
 
 
 _decoder: Final = msgspec.msgpack.Decoder(Deal)
@@ -83,11 +85,8 @@ class Days:
 
     async def standing(self, day: str, pid: str) -> Standing:
         """What a player has to do with a day."""
-        async with or_away(), self._store.redis.pipeline(transaction=False) as pipe:
-            pipe.hget(keys.starts(day), pid)
-            pipe.zscore(keys.runs(day), pid)
-            sid, since = await pipe.execute()
-        return Standing(sid and sid.decode(), since is not None)
+        (standing,) = await self.standings([day], pid)
+        return standing
 
     async def standings(self, days: Sequence[str], pid: str) -> list[Standing]:
         """The same for several days."""
@@ -95,10 +94,11 @@ class Days:
             for day in days:
                 pipe.hget(keys.starts(day), pid)
                 pipe.zscore(keys.runs(day), pid)
+                pipe.hexists(keys.facts(day), pid)
             answers = await pipe.execute()
         return [
-            Standing(sid and sid.decode(), since is not None)
-            for sid, since in zip(answers[::2], answers[1::2], strict=True)
+            Standing(sid and sid.decode(), since is not None, bool(entered))
+            for sid, since, entered in zip(answers[::3], answers[1::3], answers[2::3], strict=True)
         ]
 
     async def finish(self, day: str, pid: str) -> None:
