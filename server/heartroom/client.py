@@ -156,13 +156,13 @@ class Client:
         """Looks at `session` and returns when its view is here and as new as the server's. Raises `Rejected`
         (`no_session`), `Lost`."""
         errors = len(self.errors)
-        if (session, epoch) != (self.table.session, self.table.epoch):
-            self.table = Table(session=session)
+        names = self.table.names
         self.table.names = []
         await self.send([JOIN, session, epoch, version])
         # *table* comes last of all that answers a join
         await self.until(lambda: bool(self.table.names) or len(self.errors) > errors)
         if len(self.errors) > errors:
+            self.table.names = self.table.names or names
             raise Rejected(self.errors[-1])
 
     async def act(self, *action: Any, base: int | None = None, ref: int | None = None) -> int:
@@ -250,6 +250,8 @@ class Client:
         if kind == DIFF:
             table.apply(message)
         elif kind == SNAPSHOT:
+            if message[1] != table.session:
+                table = self.table = Table()
             _, table.session, table.game, table.epoch, table.version, table.seat, table.view, clock = message
             table.elapsed_ms, table.running, table.waiting_ms = clock[0], bool(clock[1]), clock[2]
         elif kind == ACK:

@@ -131,7 +131,7 @@ async def test_without_a_turn_clock_nobody_is_hurried(quick: House) -> None:
 
 async def test_a_score_sheet_is_put_away_for_who_does_not(quick: House) -> None:
     owner = pid()
-    sid = await quick.create(owner, GAME.name, {"target": 200}, level="easy", pace_s=1)
+    sid = await quick.create(owner, GAME.name, {"target": 200}, level="easy", pace_s=6)
     guest = await Guest.join(quick, sid, owner)
     await start(guest)
     async with asyncio.timeout(100):
@@ -229,6 +229,11 @@ async def test_play_now_seats_two_at_one_table_that_starts_by_itself(quick: Hous
     ada, bob = pid(), pid()
     sid = await quick.quick(ada, GAME.name)
     guest = await Guest.join(quick, sid, ada)
+
+    async def listed() -> bool:
+        return sid in await quick.store.waiting(GAME.name)
+
+    await until(listed)
     assert await quick.quick(bob, GAME.name) == sid
     other = await Guest.join(quick, sid, bob)
     await until_true(lambda: guest.room.table.started)

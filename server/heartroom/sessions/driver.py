@@ -49,7 +49,7 @@ class Driver:
         """What was put in the room's queue at the present version."""
         self._version = -1
         self._thoughts: dict[int, tuple[int, asyncio.Future[Action]]] = {}
-        """By seat: since when it is to act, and what its bot is going to do."""
+        """By seat: the version since which it is to act, and what its bot is going to do."""
 
     def stop(self) -> None:
         """Nothing more is done."""
@@ -93,13 +93,20 @@ class Driver:
         for seat in room.game.to_act(room.state):
             if not table.is_human(seat):
                 plans.append((room.since_ms[seat] + self._house.bot_delay_ms, self._bot(seat)))
-            elif room.settings.pace_s:
-                allowed_ms = room.settings.pace_s * 1000 * room.game.patience(room.state)
+            elif pace_s := self._pace_s(seat):
+                allowed_ms = pace_s * 1000 * room.game.patience(room.state)
                 plans.append((room.since_ms[seat] + int(allowed_ms), self._time_up(seat)))
         for seat, gone_ms in room.gone_ms.items():
             if table.is_human(seat):
                 plans.append((gone_ms + self._house.grace_ms, self._take_over(seat)))
         return plans
+
+    def _pace_s(self, seat: int) -> int:
+        """Seconds a turn; 0 for no limit, but for what may be done for anybody there always is one."""
+        room = self._room
+        if room.settings.pace_s or room.game.unattended(room.state, seat) is None:
+            return room.settings.pace_s
+        return Settings().pace_s
 
     def _once(self, *what: Any) -> bool:
         """Whether `what` has not been done at this version yet."""
@@ -125,12 +132,12 @@ class Driver:
         return Deed(HOUSE, 0, ("away", seat))
 
     def _time_up(self, seat: int) -> Callable[[], None]:
-        since_ms = self._room.since_ms[seat]
+        since = self._room.since[seat]
 
         def make() -> Deed:
             room = self._room
             waits = seat in room.game.to_act(room.state) and room.table.is_human(seat)
-            if not waits or room.since_ms[seat] != since_ms:
+            if not waits or room.since[seat] != since:
                 raise Refused("wrong_moment")
             instead = room.game.unattended(room.state, seat)
             return Deed(HOUSE, 0, ("away", seat)) if instead is None else Deed(seat, 0, instead)
@@ -143,9 +150,9 @@ class Driver:
 
     def _bot(self, seat: int) -> Callable[[], None]:
         room = self._room
-        since_ms = room.since_ms[seat]
+        since = room.since[seat]
         thought = self._thoughts.get(seat)
-        if thought is None or thought[0] != since_ms:
+        if thought is None or thought[0] != since:
             # Begun at once and shown when it is due: how long a bot thinks must not tell what it holds.
             view = room.game.view(room.state, room.game.perspective(seat))
             level = room.settings.level or room.game.levels[-1]
@@ -153,12 +160,12 @@ class Driver:
                 self._house.think(room.game, level, view, seat, room.luck)
             )
             future.add_done_callback(lambda _: self.look())
-            thought = self._thoughts[seat] = (since_ms, future)
+            thought = self._thoughts[seat] = (since, future)
         decided = thought[1]
 
         def make() -> Deed:
             waits = seat in room.game.to_act(room.state) and not room.table.is_human(seat)
-            if not waits or room.since_ms[seat] != since_ms:
+            if not waits or room.since[seat] != since:
                 raise Refused("wrong_moment")
             return Deed(seat, 0, decided.result())
 

@@ -458,6 +458,8 @@ class Room:
         self._to_act: tuple[int, ...] = ()
         self.since_ms = [record.created_ms] * self.game.seats
         """By seat: since when it is to act, or when it last was."""
+        self.since = [0] * self.game.seats
+        """By seat: the version since which that is so. Two turns may begin in one millisecond."""
         self._views: dict[int | None, View] = {}
         self._histories: dict[int | None, History] = {}
         # What happened long ago needs no telling: whoever opens the room tidies up once.
@@ -737,6 +739,7 @@ class Room:
             returned = deed.seat == HOUSE and deed.action[:2] in (("back", seat), ("away", seat))
             if seat not in self._to_act or returned or deed.seat == seat:
                 self.since_ms[seat] = at_ms
+                self.since[seat] = self.version
         self._to_act = to_act
 
     def _changed_table(self, table: Table) -> None:
