@@ -38,6 +38,8 @@ async def everything_about(node: Node, player: str) -> list[str]:
     redis: Any = node.house.store.redis
     async for key in redis.scan_iter(count=1000):
         kind = (await redis.type(key)).decode()
+        if kind == "none":  # gone since it was listed
+            continue
         read = {
             "string": redis.get,
             "hash": redis.hgetall,

@@ -54,7 +54,13 @@ async def play_on(guest: Guest) -> None:
     seat = guest.table.seat
     assert seat is not None
     while True:
-        await guest.outlet.until(lambda: seat in see(guest, "to_act") or see(guest, "phase") == OVER)
+        # A player on another node may not have heard of the start yet, and then sees no hand.
+        await guest.outlet.until(
+            lambda: (
+                see(guest, "phase") == OVER
+                or (seat in see(guest, "to_act") and isinstance(see(guest, f"hand{seat}"), list))
+            )
+        )
         if see(guest, "phase") == OVER:
             return
         action = GAME.choose("easy", tuple(guest.table.view), seat, "a guest")

@@ -24,7 +24,8 @@ def test_another_house_s_seal_is_none() -> None:
     assert Identity("another secret of others").unseal(SEALED) is None
 
 
-@given(st.integers(0, len(SEALED) - 1), st.characters(codec="utf-8"))
+# The last letter of base64 has bits that stand for nothing: several of it are the same seal.
+@given(st.integers(0, len(SEALED) - 2), st.characters(codec="utf-8"))
 def test_a_seal_with_another_letter_is_none(at: int, letter: str) -> None:
     forged = SEALED[:at] + letter + SEALED[at + 1 :]
     assert (IDENTITY.unseal(forged) == PID) == (forged == SEALED)
