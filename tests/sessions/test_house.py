@@ -23,7 +23,7 @@ from tests.support.games import CODE, GAME, WINNING, begin, pid
 from tests.support.guests import Guest, until
 from tests.support.stores import StoreProcess
 
-SHORT_S = 0.3
+SHORT_S = 1.5
 """How long a node waits for a store that is known not to answer."""
 
 EXAMPLES = settings(

@@ -28,7 +28,7 @@ from tests.support.stores import StoreProcess
 
 T = TypeVar("T")
 
-SHORT_S = 0.3
+SHORT_S = 1.5
 """How long a node waits for a store that is known not to answer."""
 
 

