@@ -40,6 +40,7 @@ def test_every_setting_is_read_from_the_environment() -> None:
         "HEARTROOM_LIVE_DAYS": "1",
         "HEARTROOM_FINISHED_DAYS": "2",
         "HEARTROOM_LINGER_SECONDS": "0",
+        "HEARTROOM_GRACE_SECONDS": "5",
         "HEARTROOM_PLAIN_SENDS": "1",
         "HEARTROOM_LOG_LEVEL": "debug",
         "PATH": "/bin",
@@ -52,6 +53,7 @@ def test_every_setting_is_read_from_the_environment() -> None:
     assert taken.limits.log_length == 30
     assert taken.limits.finished_ttl_s == 2 * 86_400
     assert taken.limits.linger_s == 0.0
+    assert taken.limits.grace_ms == 5_000
 
 
 def test_what_is_set_to_nothing_is_not_set() -> None:

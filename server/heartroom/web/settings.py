@@ -57,6 +57,8 @@ class Settings:
     """How long a finished game is kept."""
     linger_seconds: int = 60
     """How long a node keeps a session in memory after its last viewer left."""
+    grace_seconds: int = 30
+    """How long a player at a table may be without connection before a bot plays for them."""
     plain_sends: bool = False
     """Send through the web framework alone, frame by frame, instead of writing shared bytes to the
     transports: slower, and the same for everybody."""
@@ -70,6 +72,7 @@ class Settings:
             log_length=self.log_length,
             finished_ttl_s=self.finished_days * 86_400,
             linger_s=float(self.linger_seconds),
+            grace_ms=self.grace_seconds * 1000,
         )
 
 
@@ -82,6 +85,7 @@ _RANGES = {
     "live_days": (1, 36_500),
     "finished_days": (1, 36_500),
     "linger_seconds": (0, 1_000_000),
+    "grace_seconds": (1, 86_400),
 }
 
 _STORES = ("redis://", "rediss://", "unix://")

@@ -198,7 +198,7 @@ export default {
     'hearts.rules.end.2': 'The lowest total wins; equal lowest totals share the win. A moon may end the game through what it gives to the others.',
     'hearts.rules.table.title': 'At the table',
     'hearts.rules.table.1': 'Seats that nobody takes are played by bots. They know their own cards and what was played, as you do, and nothing else.',
-    'hearts.rules.table.2': 'If your connection is lost for half a minute, or your time is up, a bot plays for you until you are back.',
+    'hearts.rules.table.2': 'If your connection stays lost for a while (half a minute, mostly), or your time is up, a bot plays for you until you are back.',
     'hearts.rules.table.3': 'If what you know proves that all remaining tricks are yours, you can claim them: you show your cards and take the rest, with all points in it.',
     'hearts.rules.table.4': 'Whoever watches sees what lies on the table, and nobody’s cards.',
     'code.wrong_phase': 'That cannot be done at this point of the hand.',

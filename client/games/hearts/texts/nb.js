@@ -198,7 +198,7 @@ export default {
     'hearts.rules.end.2': 'Lavest sum vinner; er flere like lave, deler de seieren. En måne kan avslutte partiet med det den gir til de andre.',
     'hearts.rules.table.title': 'Ved bordet',
     'hearts.rules.table.1': 'Plasser som ingen tar, spilles av roboter. De kjenner sine egne kort og det som er spilt, akkurat som du, og ikke noe mer.',
-    'hearts.rules.table.2': 'Er forbindelsen din borte i et halvt minutt, eller er tiden din ute, spiller en robot for deg til du er tilbake.',
+    'hearts.rules.table.2': 'Er forbindelsen din borte en stund (som regel et halvt minutt), eller er tiden din ute, spiller en robot for deg til du er tilbake.',
     'hearts.rules.table.3': 'Når det du vet, beviser at resten av stikkene er dine, kan du ta dem: Du viser kortene og får resten, med alle poeng i det.',
     'hearts.rules.table.4': 'Den som ser på, ser det som ligger på bordet, og ingens kort.',
     'code.wrong_phase': 'Det går ikke på dette punktet i omgangen.',
