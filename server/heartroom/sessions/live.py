@@ -10,13 +10,15 @@ Of a game only what everybody may know is listed; games that are private are not
 from __future__ import annotations
 
 import asyncio
+import functools
+import heapq
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import msgspec
 import structlog
 
-from heartroom.games.game import ProgressGame
+from heartroom.games.game import ProgressGame, games
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Room
 from heartroom.sessions.tasks import end
@@ -95,8 +97,8 @@ class Live:
 
     async def look(self) -> None:
         """Writes down what has changed since the last look. Raises `Away`."""
-        here = sorted(filter(None, map(_playing, self._house.rooms.values())), key=_interest)
-        raw = msgspec.msgpack.encode(here[: self.MOST]) if here else b""
+        here = heapq.nsmallest(self.MOST, filter(_is_listed, self._house.rooms.values()), key=_attraction)
+        raw = msgspec.msgpack.encode(sorted(map(_playing, here), key=_interest)) if here else b""
         self._looks += 1
         if raw == self._said and not (raw and self._looks % self.REPEAT == 0):
             return
@@ -138,26 +140,45 @@ def _interest(playing: Playing) -> tuple[int, int, str]:
     return -playing.viewers, -playing.since_ms, playing.session
 
 
-def _playing(room: Room) -> Playing | None:
-    """What is listed of a room; `None` if it is not."""
+def _watching(room: Room) -> int:
+    return sum(viewer.seat is None for watching in room.viewers.values() for viewer in watching)
+
+
+def _is_listed(room: Room) -> bool:
     if room.started_ms is None or room.is_over or room.table.closed or not room.table.started:
-        return None
-    players = len(room.seats_here)
-    viewers = sum(viewer.seat is None for watching in room.viewers.values() for viewer in watching)
-    if not players and not viewers:
-        return None
+        return False
+    return bool(room.viewers)
+
+
+def _attraction(room: Room) -> tuple[int, int, str]:
+    """`_interest`, for less."""
+    return -_watching(room), -(room.started_ms or 0), room.sid
+
+
+@functools.cache
+def _knowing(name: str) -> ProgressGame | None:
+    # Asking whether something has the methods of a protocol takes longer than all else here.
+    game = games()[name]
+    return game if isinstance(game, ProgressGame) else None
+
+
+def _playing(room: Room) -> Playing:
+    """What is said of a room that is listed."""
+    game = room.game
+    knowing = _knowing(game.name)
     code = room.setup.options.get("code")
+    assert room.started_ms is not None
     return Playing(
         session=room.sid,
-        game=room.game.name,
+        game=game.name,
         code=code if isinstance(code, str) else None,
         ranked=room.settings.ranked,
         names=tuple(room.names),
-        bots=tuple(not room.table.is_human(seat) for seat in range(room.game.seats)),
-        scores=room.game.scores(room.state),
+        bots=tuple(not room.table.is_human(seat) for seat in range(game.seats)),
+        scores=game.scores(room.state),
         version=room.version,
-        progress=room.game.progress(room.state) if isinstance(room.game, ProgressGame) else None,
+        progress=knowing.progress(room.state) if knowing else None,
         since_ms=room.started_ms,
-        players=players,
-        viewers=viewers,
+        players=len(room.seats_here),
+        viewers=_watching(room),
     )
