@@ -44,6 +44,7 @@ import { Emitter } from './emitter.js';
  * @property {boolean} open whether *quick* may bring others
  * @property {number | null} startsAt on the clock of `performance.now()`; null: when somebody says so
  * @property {boolean} closed whether only those with a seat may look on
+ * @property {string} level how well the bots play
  */
 
 /** @typedef {{ pace: number, public: boolean, level: string }} TableOptions how a new table is played */
@@ -467,16 +468,16 @@ export function patched(view, changes) {
 }
 
 /** What is known of a table before anything was told. @type {Pick<Table, 'names' | 'viewers' | 'chairs' | 'started' | 'settings'>} */
-const NOBODY = { names: [], viewers: 0, chairs: null, started: true, settings: { pace: 0, open: false, startsAt: null, closed: false } };
+const NOBODY = { names: [], viewers: 0, chairs: null, started: true, settings: { pace: 0, open: false, startsAt: null, closed: false, level: '' } };
 
 /** @param {any[]} message *table* @returns {Partial<Table>} */
-function people([, names, viewers, chairs = [1], started = 1, [pace, open, startsInMs, closed] = [0, false, null, false]]) {
+function people([, names, viewers, chairs = [1], started = 1, [pace, open, startsInMs, closed, level = ''] = [0, false, null, false, '']]) {
   return {
     names,
     viewers,
     chairs: chairs.map((/** @type {number} */ chair) => CHAIRS[chair] ?? 'open'),
     started: Boolean(started),
-    settings: { pace, open, startsAt: typeof startsInMs === 'number' ? performance.now() + startsInMs : null, closed: Boolean(closed) },
+    settings: { pace, open, startsAt: typeof startsInMs === 'number' ? performance.now() + startsInMs : null, closed: Boolean(closed), level },
   };
 }
 

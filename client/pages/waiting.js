@@ -78,6 +78,7 @@ export class WaitingRoom {
     const facts = [
       ...(this.#game.party?.facts(i18n, view) ?? []),
       settings.pace ? t('table.paceIs', { n: settings.pace }) : t('table.noPace'),
+      ...(settings.level ? [t('table.levelIs', { level: t(`level.${settings.level}`) })] : []),
       t(settings.open ? 'table.isOpen' : 'table.byLink'),
     ];
     this.#facts.replaceChildren(...facts.map((fact) => h('li', null, fact)));

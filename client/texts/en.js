@@ -69,6 +69,7 @@ export default {
     'table.copyLink': 'Copy invite link',
     'table.paceIs': '{n} seconds a turn',
     'table.noPace': 'No time limit',
+    'table.levelIs': 'Bots: {level}',
     'table.isOpen': 'Public table',
     'table.byLink': 'By invitation',
     'table.openSeat': 'Open seat',

@@ -69,6 +69,7 @@ export default {
     'table.copyLink': 'Kopier invitasjonen',
     'table.paceIs': '{n} sekunder til hvert kort',
     'table.noPace': 'Ingen tidsgrense',
+    'table.levelIs': 'Roboter: {level}',
     'table.isOpen': 'Åpent bord',
     'table.byLink': 'Bare for inviterte',
     'table.openSeat': 'Ledig plass',

@@ -31,7 +31,7 @@ MESSAGES: dict[str, tuple[bytes, list[Any]]] = {
     "reject": (outbound.reject(3, "not_equal"), [3, 3, "not_equal"]),
     "welcome": (outbound.welcome("p", "Åse", [("s", "g")]), [4, "p", "Åse", [["s", "g"]]]),
     "created": (outbound.created(3, "s"), [5, 3, "s"]),
-    "table": (outbound.table(["Åse"], 2), [6, ["Åse"], 2, [1], 1, [0, False, None, False]]),
+    "table": (outbound.table(["Åse"], 2), [6, ["Åse"], 2, [1], 1, [0, False, None, False, ""]]),
     "table of four": (
         outbound.table(["a", "", "", ""], 0, [1, 0, 2, 4], False, [30, True, 5000, False]),
         [6, ["a", "", "", ""], 0, [1, 0, 2, 4], 0, [30, True, 5000, False]],

@@ -7,8 +7,10 @@ from typing import Any, Final
 
 import pytest_asyncio
 
+from heartroom import client as wire
 from heartroom.games.game import games
 from heartroom.sessions.house import House
+from heartroom.sessions.live import Live
 from heartroom.sessions.room import Room
 from heartroom.sessions.table import HOUSE
 from heartroom.store import keys
@@ -201,6 +203,75 @@ async def test_a_table_that_all_have_left_stands_still_and_goes_on_when_one_is_b
     again = await Guest.join(quick, room.sid, guest.player)
     await play_on(again)
     assert again.room.is_over
+
+
+async def stand(guest: Guest) -> None:
+    guest.room.stand(guest.viewer, 5)
+    assert isinstance(await guest.answer(5), int)
+
+
+async def test_a_table_that_all_have_left_for_good_is_played_out_by_bots_while_anybody_looks_on(
+    quick: House,
+) -> None:
+    guest, other = await table(quick, players=2)
+    await start(guest)
+    room = guest.room
+    watcher = await Guest.join(quick, room.sid)
+    for player in (guest, other):
+        await stand(player)
+        player.leave()
+    await watcher.outlet.until(lambda: see(watcher, "phase") == OVER)
+    assert room.is_over
+    assert sum(see(watcher, "totals")) in (26, 78)
+
+
+async def test_with_nobody_looking_on_it_rests_and_goes_on_when_somebody_does(quick: House) -> None:
+    (guest,) = await table(quick)
+    await start(guest)
+    room = guest.room
+    await guest.outlet.until(lambda: see(guest, "to_act") == [0])
+    await stand(guest)
+    guest.leave()
+    room._look()
+    assert room._driver is not None
+    assert room._driver._timer is None
+    # what the bots had put in the queue before is still done
+    await until_true(lambda: room.idle)
+    version = room.version
+    room._look()
+    assert room.idle
+    assert room.version == version
+    assert not room.is_over
+    watcher = await Guest.join(quick, room.sid)
+    await watcher.outlet.until(lambda: see(watcher, "phase") == OVER)
+
+
+async def test_a_game_that_nobody_plays_any_more_is_not_listed_as_live(quick: House) -> None:
+    live = Live(quick)
+    (guest,) = await table(quick)
+    await start(guest)
+    watcher = await Guest.join(quick, guest.room.sid)
+    await guest.outlet.until(lambda: see(guest, "to_act") == [0])
+
+    async def listed() -> bool:
+        await live.look()
+        return guest.room.sid in [one.session for one in await live.games()]
+
+    assert await listed()
+    quick.bot_delay_ms = 600_000  # type: ignore[misc]
+    await stand(guest)
+    guest.leave()
+    assert watcher.viewer in guest.room.viewers[None]
+    assert not guest.room.is_over
+    assert not await listed()
+
+
+async def test_everybody_is_told_how_well_the_bots_play(quick: House) -> None:
+    (easy,) = await table(quick, level="easy")
+    (best,) = await table(quick, level="")
+    assert (easy.room.level, best.room.level) == ("easy", GAME.levels[-1])
+    told = [message for message in easy.outlet.messages if message[0] == wire.TABLE]
+    assert told[-1][5][4] == "easy"
 
 
 async def test_a_table_goes_on_after_its_node_is_gone(shared: StoreProcess, opens: Open) -> None:

@@ -92,6 +92,14 @@ def test_who_is_away_keeps_the_seat_and_comes_back_to_it() -> None:
     assert now.apply(("back", 2)) == after(*STARTED)
 
 
+def test_a_game_that_all_have_left_for_good_is_abandoned() -> None:
+    assert not after(*SEATED).abandoned
+    assert not after(*STARTED, ("away", 0), ("away", 2)).abandoned
+    assert not after(*STARTED, ("stand", 0), ("away", 2)).abandoned
+    assert after(*STARTED, ("stand", 0), ("stand", 2)).abandoned
+    assert not table.empty(4).abandoned, "a table that has not started waits for players"
+
+
 def test_a_solitaire_has_one_chair_and_is_started_unless_it_is_sealed() -> None:
     assert table.alone("ada") == Table((Chair("ada"),), started=True)
     sealed = table.alone("ada", started=False)

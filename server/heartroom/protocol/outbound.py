@@ -71,10 +71,11 @@ def table(
     viewers: int,
     chairs: Sequence[int] = (1,),
     started: bool = True,
-    settings: Sequence[Any] = (0, False, None, False),
+    settings: Sequence[Any] = (0, False, None, False, ""),
 ) -> bytes:
     """Who sits where and how many others watch. `chairs`: 0 open, 1 here, 2 connection lost, 3 away with a
-    bot in place, 4 a bot. `settings`: seconds a turn, public, ms until it starts by itself, private."""
+    bot in place, 4 a bot. `settings`: seconds a turn, public, ms until it starts by itself, private,
+    level of the bots."""
     return _encode([TABLE, names, viewers, chairs, int(started), settings])
 
 

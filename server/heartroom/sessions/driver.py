@@ -2,7 +2,9 @@
 
 For one room with several seats it makes the bots act, ends the turns of the absent-minded, lets a bot take
 over from whoever lost the connection and does not come back, and starts a table whose time has come. It acts
-only while a player is here: a table that all have left stands still, and goes on when one returns.
+only while a player is here: a table whose players are gone stands still, and goes on when one returns. If
+none can return, because all have left for good, bots play it out for whoever looks on; with nobody looking it
+rests.
 
 Every node that has the room open has a driver for it. They need no lock: what they do goes through the log
 like everything else, so of two that do the same thing one comes too late and is refused.
@@ -69,7 +71,7 @@ class Driver:
         if room.version != self._version:
             self._version = room.version
             self._asked.clear()
-        if room.is_over or not any(room.here(seat) for seat in range(room.game.seats)):
+        if room.is_over or not self._wanted:
             self.stop()
             return
         now_ms = self._house.now_ms
@@ -81,6 +83,14 @@ class Driver:
                 next_ms = at_ms
         if next_ms is not None:
             self._timer = self._house.later((next_ms - now_ms) / 1000 + 0.001, self.look)
+
+    @property
+    def _wanted(self) -> bool:
+        """Whether there is somebody for whom the game is to go on."""
+        room = self._room
+        if room.table.abandoned:
+            return bool(room.viewers)
+        return any(room.here(seat) for seat in range(room.game.seats))
 
     def _plans(self) -> list[tuple[int, Callable[[], None]]]:
         """What is to be done, each with its time in ms since 1970."""
@@ -155,9 +165,8 @@ class Driver:
         if thought is None or thought[0] != since:
             # Begun at once and shown when it is due: how long a bot thinks must not tell what it holds.
             view = room.game.view(room.state, room.game.perspective(seat))
-            level = room.settings.level or room.game.levels[-1]
             future: asyncio.Future[Action] = asyncio.ensure_future(
-                self._house.think(room.game, level, view, seat, room.luck)
+                self._house.think(room.game, room.level, view, seat, room.luck)
             )
             future.add_done_callback(lambda _: self.look())
             thought = self._thoughts[seat] = (since, future)

@@ -205,6 +205,11 @@ class Room:
         return not self._busy and not self._queue and self.empty_since is not None
 
     @property
+    def level(self) -> str:
+        """How well the bots of this table play; `""` in a game without any."""
+        return self.settings.level or (self.game.levels[-1] if self.game.levels else "")
+
+    @property
     def elapsed_ms(self) -> int:
         """From the acceptance of the first action to that of the last one, or until now."""
         if self.started_ms is None:
@@ -243,6 +248,8 @@ class Room:
         self.empty_since = None
         if viewer.seat is not None:
             self._came(viewer.seat)
+        else:
+            self._look()
         missed = self._histories[viewer.kind].since(version) if epoch == self.epoch else None
         if missed is None:
             viewer.outlet.send(self._snapshot(viewer))
@@ -770,7 +777,7 @@ class Room:
     def _table(self) -> bytes:
         watching = sum(viewer.seat is None for viewers in self.viewers.values() for viewer in viewers)
         if self._driver is None:
-            return outbound.table(self.names, watching, settings=[0, False, None, self.table.private])
+            return outbound.table(self.names, watching, settings=[0, False, None, self.table.private, ""])
         chairs = [self._chair(seat) for seat in range(self.game.seats)]
         settings = self.settings
         starts_in_ms = None
@@ -781,7 +788,7 @@ class Room:
             watching,
             chairs,
             self.table.started,
-            [settings.pace_s, settings.public, starts_in_ms, self.table.private],
+            [settings.pace_s, settings.public, starts_in_ms, self.table.private, self.level],
         )
 
     def _chair(self, seat: int) -> int:

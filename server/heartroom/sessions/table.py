@@ -42,6 +42,11 @@ class Table(NamedTuple):
         return next((chair.pid for chair in self.chairs if chair.pid and not chair.left), "")
 
     @property
+    def abandoned(self) -> bool:
+        """Whether the game has begun and all who played it have left for good: bots have all the seats."""
+        return self.started and not self.host
+
+    @property
     def closed(self) -> bool:
         """Whether somebody without a seat is to be kept out (to take one, one must come in)."""
         return self.private and self.started
