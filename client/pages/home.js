@@ -145,7 +145,8 @@ function codeForm(app, game) {
 }
 
 /**
- * The picture's cards come in one by one.
+ * The picture's cards come in one by one, from within the picture: from outside, those of a fan would for a moment
+ * make the page wider than the screen.
  * @param {HTMLElement} picture
  * @param {number} pace
  */
@@ -154,7 +155,7 @@ function arrive(picture, pace) {
   [...picture.querySelectorAll('.spot')].forEach((spot, i) =>
     spot.animate(
       [
-        { transform: 'translateY(-60%) rotate(-10deg)', opacity: 0 },
+        { transform: 'translateY(60%) rotate(-10deg)', opacity: 0 },
         { transform: 'none', opacity: 1 },
       ],
       { duration: 420 * pace, delay: i * 28 * pace, easing: 'cubic-bezier(.2,.8,.25,1)', fill: 'backwards' },
