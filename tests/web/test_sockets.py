@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from typing import Any
 
 import pytest
+import uvicorn
+from hypothesis import given
+from hypothesis import strategies as st
+from uvicorn.server import ServerState
 from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode
 from websockets.protocol import OPEN
 from websockets.uri import parse_uri
 
-from heartroom.web.sockets import DirectOutlet, PlainOutlet, direct, frame
+from heartroom.web.sockets import DirectOutlet, DirectProtocol, PlainOutlet, direct, frame, whole
 
 
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 127, 65535, 65536, 100_000])
@@ -29,10 +34,12 @@ def test_a_frame_is_read_by_others(size: int) -> None:
 
 
 class Wire:
-    """Where a `DirectProtocol` writes."""
+    """Where a `DirectProtocol` writes, and that protocol."""
 
     def __init__(self) -> None:
         self.written: list[bytes] = []
+        self.transport = self
+        self.close_sent = self.disconnected = False
 
     def write(self, data: bytes) -> None:
         self.written.append(data)
@@ -116,3 +123,179 @@ async def test_sending_to_a_client_that_is_gone_does_nothing() -> None:
         await outlet.run()
     outlet.send(b"y", b"z")
     assert client.got == []
+
+
+# -- frames that come in
+
+
+class Transport(asyncio.Transport):
+    """Where a `DirectProtocol` is connected to, and what it has said."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = b""
+        self.closed = False
+
+    def write(self, data: Any) -> None:
+        self.written += data
+
+    def close(self) -> None:
+        self.closed = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def pause_reading(self) -> None:
+        pass
+
+    def resume_reading(self) -> None:
+        pass
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        pass
+
+
+class Taken:
+    """A connection that was taken over as the application does it, and the messages that it gave."""
+
+    def __init__(self) -> None:
+        self.accepted = asyncio.Event()
+        self.config = uvicorn.Config(
+            self._app,
+            interface="asgi3",
+            ws=DirectProtocol,
+            ws_per_message_deflate=False,
+            ws_max_size=200,
+            ws_ping_interval=None,
+            log_config=None,
+            lifespan="off",
+        )
+        self.config.load()
+        self.transport = Transport()
+        self.messages: list[tuple[bytes, bool]] = []
+        self.protocol = DirectProtocol(self.config, ServerState(), {})
+        self.protocol.connection_made(self.transport)
+        self.client = ClientProtocol(parse_uri("ws://x/"), max_size=None)
+
+    async def _app(self, scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        protocol = direct(scope)
+        assert protocol is self.protocol
+        DirectOutlet(protocol)
+        protocol.take_over(lambda data, binary: self.messages.append((data, binary)), lambda: None)
+        self.accepted.set()
+        while (await receive())["type"] != "websocket.disconnect":
+            pass
+
+    async def open(self, *, early: bytes = b"") -> None:
+        """Shakes hands; `early` comes after the request and before the answer."""
+        self.client.send_request(self.client.connect())
+        self.protocol.data_received(b"".join(self.client.data_to_send()))
+        if early:
+            self.protocol.data_received(early)
+        await self.accepted.wait()
+        self.client.receive_data(self.transport.written)
+        assert list(self.client.events_received())
+        self.transport.written = b""
+
+    def lose(self) -> None:
+        self.protocol.connection_lost(None)
+
+
+def masked(opcode: Opcode, payload: bytes, fin: bool = True) -> bytes:
+    return Frame(opcode, payload, fin).serialize(mask=True)
+
+
+SENT = st.one_of(
+    st.tuples(st.just(Opcode.BINARY), st.binary(max_size=40)),
+    st.tuples(st.just(Opcode.BINARY), st.binary(min_size=120, max_size=130)),
+    st.tuples(st.just(Opcode.TEXT), st.text(max_size=20).map(str.encode)),
+    st.tuples(st.just(Opcode.PING), st.binary(max_size=20)),
+    st.tuples(st.just(Opcode.CONT), st.lists(st.binary(max_size=20), min_size=2, max_size=3)),
+)
+
+
+@given(st.lists(SENT, max_size=12), st.data())
+async def test_messages_come_whole_and_in_order_however_their_bytes_come(
+    sent: list[tuple[Opcode, Any]], data: st.DataObject
+) -> None:
+    stream, ends, expected = b"", [0], []
+    for opcode, payload in sent:
+        if opcode is Opcode.CONT:  # one message in several frames
+            for number, part in enumerate(payload):
+                kind = Opcode.BINARY if number == 0 else Opcode.CONT
+                stream += masked(kind, part, fin=number == len(payload) - 1)
+            expected.append((b"".join(payload), True))
+        else:
+            stream += masked(opcode, payload)
+            if opcode is not Opcode.PING:
+                expected.append((payload, opcode is Opcode.BINARY))
+        ends.append(len(stream))
+    # most come alone, some together, some are torn
+    odd = data.draw(st.sets(st.integers(0, len(stream)), max_size=4))
+    cuts = sorted({*ends, *odd} - data.draw(st.sets(st.sampled_from(ends[1:]))) if sent else ends)
+    taken = Taken()
+    await taken.open()
+    for start, end in itertools.pairwise([0, *cuts, len(stream)]):
+        if start < end:
+            taken.protocol.data_received(stream[start:end])
+    assert taken.messages == expected
+    assert taken.transport.written.count(b"\x8a") >= sum(opcode is Opcode.PING for opcode, _ in sent)
+    taken.lose()
+
+
+@given(st.lists(st.tuples(SENT, st.integers(0, 300)), min_size=1, max_size=6))
+def test_bytes_are_whole_that_end_where_a_frame_ends(sent: list[tuple[tuple[Opcode, Any], int]]) -> None:
+    frames = [masked(opcode, payload) for (opcode, payload), _ in sent if opcode is not Opcode.CONT]
+    stream = b"".join(frames)
+    ends = set(itertools.accumulate(map(len, frames), initial=0))
+    for end in range(len(stream) + 1):
+        assert whole(stream[:end]) == (end in ends)
+    assert not whole(stream + masked(Opcode.BINARY, b"a", fin=False))
+    assert not whole(masked(Opcode.CONT, b"a") + stream)
+
+
+async def test_a_frame_that_comes_before_the_answer_is_not_taken_for_the_middle_of_another() -> None:
+    taken = Taken()
+    torn = masked(Opcode.BINARY, b"one")
+    await taken.open(early=torn[:4])
+    taken.protocol.data_received(torn[4:])
+    taken.protocol.data_received(masked(Opcode.BINARY, b"two"))
+    assert taken.messages == [(b"one", True), (b"two", True)]
+    taken.lose()
+
+
+@pytest.mark.parametrize(
+    ("bad", "code"),
+    [
+        (frame(b"not masked"), 1002),
+        (b"\xc2" + masked(Opcode.BINARY, b"a bit that is reserved")[1:], 1002),
+        (masked(Opcode.BINARY, b"x" * 201), 1009),
+        (b"\x82\xfe\xff\xff", 1009),
+    ],
+)
+async def test_a_frame_that_is_none_ends_the_connection(bad: bytes, code: int) -> None:
+    taken = Taken()
+    await taken.open()
+    taken.protocol.data_received(masked(Opcode.BINARY, b"good"))
+    taken.protocol.data_received(bad)
+    taken.protocol.data_received(masked(Opcode.BINARY, b"too late"))
+    assert taken.messages == [(b"good", True)]
+    assert code.to_bytes(2) in taken.transport.written
+    taken.lose()
+
+
+async def test_nothing_is_written_after_the_end() -> None:
+    taken = Taken()
+    await taken.open()
+    outlet = taken.protocol.outlet
+    assert outlet is not None
+    outlet.send(b"before")
+    assert taken.transport.written == frame(b"before")
+    taken.protocol.data_received(masked(Opcode.CLOSE, (1000).to_bytes(2)))
+    said = taken.transport.written
+    outlet.send(b"after the goodbye")
+    taken.lose()
+    outlet.send(b"after the end")
+    assert taken.transport.written == said

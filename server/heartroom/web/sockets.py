@@ -1,9 +1,10 @@
 """Two ways to a client, the same to everybody above: through ASGI, or straight to the transport.
 
 `DirectProtocol` is uvicorn's own websocket protocol with two doors added. A frame that came in goes to a
-plain function instead of through a queue, a task switch and two socket-poll changes; a frame that goes out is
-written to the transport as bytes made once for all viewers. Where the server is another one, or the host
-says so, `PlainOutlet` does the same through ASGI's `send`.
+plain function instead of through a queue, a task switch and two socket-poll changes, and one that came alone
+and is short, as nearly all do and are, does not even pass through the protocol's parser; a frame that goes
+out is written to the transport as bytes made once for all viewers. Where the server is another one, or the
+host says so, `PlainOutlet` does the same through ASGI's `send`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ from websockets.frames import Frame
 from websockets.http11 import Request
 
 from heartroom.sessions.viewer import Viewer
+
+try:
+    from websockets.speedups import apply_mask
+except ImportError:  # no compiled one for this platform
+    from websockets.utils import apply_mask
 
 EXTENSION: Final = "heartroom.direct"
 """The ASGI extension under which a connection's `DirectProtocol` is found."""
@@ -41,6 +47,25 @@ def frame(payload: bytes) -> bytes:
     return b"\x82\x7f" + length.to_bytes(8) + payload
 
 
+_ALONE: Final = 2 + 4
+"""Bytes of a short masked frame besides its payload: the head and the mask."""
+
+
+def whole(data: bytes) -> bool:
+    """Whether `data`, which begins where a masked frame begins, ends where one ends, and every frame in it is
+    a message of its own or a control frame."""
+    at = 0
+    while at + 2 <= len(data):
+        first, length = data[at], data[at + 1] & 0x7F
+        if not first & 0x80 or not first & 0x0F:  # a part of a message in several frames
+            return False
+        extra = {126: 2, 127: 8}.get(length, 0)
+        if extra:
+            length = int.from_bytes(data[at + 2 : at + 2 + extra])
+        at += _ALONE + extra + length
+    return at == len(data)
+
+
 class DirectProtocol(WebSocketsSansIOProtocol):
     """uvicorn's protocol, which an application may take over once the handshake is done."""
 
@@ -49,9 +74,48 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     _received: Received | None = None
     _drained: Callable[[], None] | None = None
     _held = False
+    _requested = False
+    _at_frame = False
+    """Whether what comes next is known to begin a frame that begins a message. Once it is not, it never is
+    again: such a connection is read by the parser."""
+
+    def handle_close(self, event: Frame) -> None:
+        """The client says goodbye: nothing follows our answer to that."""
+        self._hush()
+        super().handle_close(event)
+
+    def shutdown(self) -> None:
+        """The server ends: nothing follows what it says of that."""
+        self._hush()
+        super().shutdown()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone: nothing is written any more."""
+        self._hush()
+        super().connection_lost(exc)
+
+    def _hush(self) -> None:
+        if self.outlet is not None:
+            self.outlet.hush()
+
+    def data_received(self, data: bytes) -> None:
+        """Something has come: past the parser if it is one short frame and nothing else."""
+        if self._at_frame and self._received is not None:
+            if len(data) >= _ALONE and data[0] == 0x82 and data[1] == 0x80 | (len(data) - _ALONE) < 0xFE:
+                if not self.close_sent:
+                    self._received(apply_mask(data[6:], data[2:6]), True)
+                return
+            self._at_frame = whole(data)
+            super().data_received(data)
+            return
+        asked_before = self._requested
+        super().data_received(data)
+        # Frames begin where the request ends. Who sends some before the answer is read by the parser.
+        self._at_frame = self._requested and not asked_before and data.find(b"\r\n\r\n") == len(data) - 4
 
     def handle_connect(self, event: Request) -> None:
         """Begins the handshake, and lets the application find us."""
+        self._requested = True
         super().handle_connect(event)
         if self.response.status_code == 101:
             self.scope["extensions"][EXTENSION] = {"protocol": self}
@@ -68,6 +132,17 @@ class DirectProtocol(WebSocketsSansIOProtocol):
             super().handle_bytes(event)
         elif not self.close_sent:
             self._received(bytes(event.data), True)
+
+    @property
+    def close_sent(self) -> bool:
+        """Whether our last frame has been sent."""
+        return self._close_sent
+
+    @close_sent.setter
+    def close_sent(self, sent: bool) -> None:
+        self._close_sent = sent
+        if sent:
+            self._hush()
 
     def send_receive_event_to_app(self) -> None:
         """A whole message has arrived, of text or in several frames."""
@@ -99,11 +174,9 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         if self._drained is not None:
             self._drained()
 
-    def write(self, data: bytes) -> None:
-        """Writes whole frames; nothing once the connection is closing."""
-        transport = self.transport
-        if not self.close_sent and not transport.is_closing():
-            transport.write(data)
+
+def _ignore(data: bytes) -> None:
+    pass
 
 
 class DirectOutlet:
@@ -116,10 +189,16 @@ class DirectOutlet:
     _frame: bytes = frame(b"")
 
     def __init__(self, protocol: DirectProtocol) -> None:
-        self._write = protocol.write
+        self._write: Callable[[bytes], None] = protocol.transport.write
         self.backlog = 0
         """Bytes not yet taken by the operating system; told by the protocol, and 0 up to `HIGH_WATER`."""
         protocol.outlet = self
+        if protocol.close_sent or protocol.disconnected:
+            self.hush()
+
+    def hush(self) -> None:
+        """From now on nothing is written."""
+        self._write = _ignore
 
     def send(self, payload: bytes, *more: bytes) -> None:
         """Writes messages, all with one call of the operating system."""
