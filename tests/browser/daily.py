@@ -67,8 +67,7 @@ class Guest:
 
         async def win(client: Client) -> None:
             await client.join(session)
-            for action in actions:
-                await client.act(*action)
+            await asyncio.gather(*(client.act(*action) for action in actions))  # they are sent in this order
 
         self._connected(win)
         return session
@@ -98,6 +97,11 @@ class Guest:
         # the browser's driver keeps an event loop in the thread of the tests
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(lambda: asyncio.run(connected())).result()
+
+    def sits_at(self, context: BrowserContext) -> None:
+        """Is the player of a browser from now on."""
+        assert self.cookie is not None
+        context.add_cookies([{"name": COOKIE, "value": self.cookie, "url": self.url, "httpOnly": True}])
 
 
 def behind(context: BrowserContext, url: str) -> Guest:

@@ -53,14 +53,28 @@ def start(page: Page) -> HeartTable:
     return HeartTable(page).ready(1)
 
 
-def winner(page: Page, url: str, actions: list[Action], name: str = "") -> str:
-    """Makes the player of this page one who has won today. Returns the session."""
-    page.goto("/")
-    page.locator('html[data-connection="open"]').wait_for()
-    guest = behind(page.context, url)
-    if name:
-        guest.arrive(name)
-    return guest.win(actions)
+def winner(context: BrowserContext, url: str, actions: list[Action], name: str) -> None:
+    """Makes the player of this browser one who has just won today."""
+    guest = Guest(url)
+    guest.arrive(name)
+    guest.win(actions)
+    guest.sits_at(context)
+
+
+@cache
+def champion(url: str, date: str) -> Guest:
+    """One who has won today, for tests that only look."""
+    guest = Guest(url)
+    guest.arrive("W" * 20)
+    guest.win(winning(url, date))
+    return guest
+
+
+@pytest.fixture
+def won(context: BrowserContext, page: Page, base_url: str, today: str) -> Page:
+    """The page of one who has won today."""
+    champion(base_url, today).sits_at(context)
+    return page
 
 
 # ---- the attempt
@@ -135,19 +149,16 @@ def test_a_win_by_taps_is_entered_and_told(
     expect(role(page, "day-result")).to_contain_text(time)
 
 
-def test_whoever_has_finished_may_practise_and_look_at_replays(
-    page: Page, base_url: str, actions: list[Action]
-) -> None:
-    winner(page, base_url, actions)
-    open_day(page, "won")
-    role(page, "day-practice").click()
-    HeartTable(page).ready()
-    expect(role(page, "new")).to_be_visible()
-    expect(role(page, "ranked-mark")).to_have_count(0)
-    page.go_back()
-    page.locator("tr[data-me]").first.locator('[data-role="row-replay"]').click()
-    page.wait_for_url("**/r/*")
-    HeartTable(page).version(0)
+def test_whoever_has_finished_may_practise_and_look_at_replays(won: Page) -> None:
+    open_day(won, "won")
+    role(won, "day-practice").click()
+    HeartTable(won).ready()
+    expect(role(won, "new")).to_be_visible()
+    expect(role(won, "ranked-mark")).to_have_count(0)
+    won.go_back()
+    won.locator("tr[data-me]").first.locator('[data-role="row-replay"]').click()
+    won.wait_for_url("**/r/*")
+    HeartTable(won).version(0)
 
 
 def test_nobody_else_sees_anything_of_an_attempt(
@@ -201,9 +212,9 @@ def test_tabs_by_the_keyboard(page: Page, base_url: str, actions: list[Action]) 
 
 
 def test_a_group_has_boards_of_its_own(
-    page: Page, stranger: Page, base_url: str, actions: list[Action]
+    page: Page, context: BrowserContext, stranger: Page, base_url: str, actions: list[Action]
 ) -> None:
-    winner(page, base_url, actions, "Åse")
+    winner(context, base_url, actions, "Åse")
     page.goto("/me")
     role(page, "group-input").fill("Vi & <b>dere</b>")
     page.keyboard.press("Enter")
@@ -225,41 +236,42 @@ def test_a_group_has_boards_of_its_own(
     expect(role(stranger, "group-link")).to_have_count(0)
 
 
-def test_all_time_and_the_players_own_numbers(page: Page, base_url: str, actions: list[Action]) -> None:
-    winner(page, base_url, actions, "Olav")
-    page.goto("/all-time")
-    expect(page.locator("tr[data-me] td.wins").first).to_have_text("1")
-    numbers = role(page, "stats")
+def test_all_time_and_the_players_own_numbers(won: Page) -> None:
+    won.goto("/all-time")
+    expect(won.locator("tr[data-me] td.wins").first).to_have_text("1")
+    numbers = role(won, "stats")
     expect(numbers.locator('[data-stat="wins"]').first).to_have_text("1")
     expect(numbers.locator('[data-stat="best-over"]')).to_have_text("0")
     expect(numbers.locator('[data-stat="games"]')).to_have_text("1")
-    page.locator('[data-tab="best"]').click()
-    expect(page.locator("th.by")).to_have_text("Best")
+    won.locator('[data-tab="best"]').click()
+    expect(won.locator("th.by")).to_have_text("Best")
 
 
-def test_the_calendar_leads_to_the_day_and_shows_what_was_done(
-    page: Page, base_url: str, today: str, actions: list[Action]
-) -> None:
-    winner(page, base_url, actions)
-    page.goto("/calendar")
-    cell = page.locator(f'[data-date="{today}"]')
+def test_the_calendar_leads_to_the_day_and_shows_what_was_done(won: Page, today: str) -> None:
+    won.goto("/calendar")
+    cell = won.locator(f'[data-date="{today}"]')
     expect(cell).to_have_attribute("data-state", "won")
     expect(cell).to_have_attribute("aria-label", re.compile("won in .* moves"))
     cell.click()
-    expect(role(page, "day")).to_have_attribute("data-date", today)
-    page.go_back()
-    role(page, "month-back").click()
-    expect(role(page, "month-forward")).to_be_visible()
+    expect(role(won, "day")).to_have_attribute("data-date", today)
+    won.go_back()
+    role(won, "month-back").click()
+    expect(role(won, "month-forward")).to_be_visible()
 
 
 # ---- the player
 
 
 def test_a_recovery_code_brings_a_player_to_another_browser(
-    page: Page, stranger: Page, base_url: str, actions: list[Action], complaints: Complaints
+    context: BrowserContext,
+    page: Page,
+    stranger: Page,
+    base_url: str,
+    actions: list[Action],
+    complaints: Complaints,
 ) -> None:
     complaints.expect(REFUSED)
-    winner(page, base_url, actions, "Kari")
+    winner(context, base_url, actions, "Kari")
     page.goto("/me")
     role(page, "recovery-make").click()
     code = role(page, "recovery-code").inner_text()
@@ -279,9 +291,15 @@ def test_a_recovery_code_brings_a_player_to_another_browser(
 
 
 def test_data_are_downloaded_and_deleted(
-    page: Page, stranger: Page, base_url: str, today: str, actions: list[Action], tmp_path: Path
+    context: BrowserContext,
+    page: Page,
+    stranger: Page,
+    base_url: str,
+    today: str,
+    actions: list[Action],
+    tmp_path: Path,
 ) -> None:
-    winner(page, base_url, actions, "Going Soon")
+    winner(context, base_url, actions, "Going Soon")
     stranger.goto("/daily")
     expect(stranger.locator("tr", has_text="Going Soon").first).to_be_visible()
     page.goto("/me")
@@ -355,32 +373,76 @@ def test_the_days_deal_and_play_are_seen_at_once_on_a_phone(new_context: NewCont
         expect(role(page, name).first).to_be_in_viewport(ratio=1)
 
 
-@pytest.mark.parametrize("width", [320, 390, 1280, 2560])
+_STICKING_OUT = """() => {
+  const wide = () => document.documentElement.scrollWidth > innerWidth;
+  if (!wide()) return [];
+  // what makes the page fit when it is gone; the last is the innermost
+  return [...document.querySelectorAll('body *')].filter((element) => {
+    const { display } = element.style;
+    element.style.display = 'none';
+    const fits = !wide();
+    element.style.display = display;
+    return fits;
+  }).map((element) => element.outerHTML.split('>', 1)[0] + '>').slice(-3);
+}"""
+
+_FIRST_FRAME_STICKING_OUT = f"""
+  const sticking = {_STICKING_OUT};
+  window.stuckOut = [];
+  const look = () => {{
+    if (document.documentElement) window.stuckOut = sticking();
+    if (!window.stuckOut.length) requestAnimationFrame(look);
+  }};
+  look();
+"""
+
+
+def settled(page: Page, address: str) -> None:
+    page.goto(address)
+    expect(page.locator('[data-role="loading"], [data-state="loading"]')).to_have_count(0)
+
+
+@pytest.mark.parametrize("who", ["new", "won"])
 def test_no_page_is_wider_than_the_screen(
-    new_context: NewContext, base_url: str, actions: list[Action], width: int
+    new_context: NewContext, base_url: str, today: str, who: str
 ) -> None:
+    context = new_context(locale="nb-NO")
+    if who == "won":
+        champion(base_url, today).sits_at(context)
+    page = context.new_page()
+    for address in PAGES:
+        settled(page, address)
+        for width in (320, 390, 600, 760, 820, 900, 1280, 2560):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate(_STICKING_OUT) == [], (address, width)
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_nor_is_the_front_page_while_its_cards_come_in(new_context: NewContext, width: int) -> None:
     page = new_context(viewport={"width": width, "height": 800}, locale="nb-NO").new_page()
-    winner(page, base_url, actions, "W" * 20)
-    for address in PAGES:
-        page.goto(address)
-        expect(page.locator('[data-role="loading"], [data-state="loading"]')).to_have_count(0)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
+    page.add_init_script(_FIRST_FRAME_STICKING_OUT)
+    settled(page, "/")
+    page.evaluate("() => Promise.allSettled(document.getAnimations().map((animation) => animation.finished))")
+    assert page.evaluate("window.stuckOut") == []
 
 
-@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_nothing_on_these_pages_shuts_anybody_out(
-    new_context: NewContext, base_url: str, actions: list[Action], screen: dict[str, object]
-) -> None:
-    page = new_context(**screen, reduced_motion="reduce").new_page()
+def test_nothing_on_these_pages_shuts_anybody_out(new_context: NewContext, base_url: str, today: str) -> None:
+    context = new_context(reduced_motion="reduce")
+    page = context.new_page()
+
+    def look() -> None:
+        for screen in (DESKTOP, PHONE):
+            page.set_viewport_size(screen["viewport"])
+            flawless(page)
+
     open_day(page, "new")
-    flawless(page)
-    winner(page, base_url, actions, "Ida")
+    look()
+    champion(base_url, today).sits_at(context)
     for address in PAGES:
-        page.goto(address)
-        expect(page.locator('[data-role="loading"], [data-state="loading"]')).to_have_count(0)
-        flawless(page)
+        settled(page, address)
+        look()
     for dialog in ("recovery-make", "delete"):
         role(page, dialog).click()
         page.locator("dialog").wait_for()
-        flawless(page)
+        look()
         page.keyboard.press("Escape")
