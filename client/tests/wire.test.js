@@ -198,10 +198,11 @@ test('an action may be meant for whatever version there is', () => {
 test('who sits where is told, and kept', () => {
   const { wire } = joined(5);
   assert.equal(wire.table?.chairs, null);
-  wire.receive([6, ['Kari', '', '', ''], 2, [1, 0, 4, 3], 0, [30, true, 8000, false]]);
+  wire.receive([6, ['Kari', '', '', ''], 2, [1, 0, 4, 3], 0, [30, true, 8000, false, 'good']]);
   assert.deepEqual(wire.table?.chairs, ['here', 'open', 'bot', 'away']);
   assert.equal(wire.table?.started, false);
   assert.equal(wire.table?.settings.pace, 30);
+  assert.equal(wire.table?.settings.level, 'good');
   assert.ok(Number(wire.table?.settings.startsAt) > performance.now());
   wire.receive(snapshot(6));
   assert.deepEqual(wire.table?.names, ['Kari', '', '', '']);

@@ -23,7 +23,9 @@ _STOP_S: Final = 30.0
 class Server:
     """One server with a data directory of its own, which `remove` takes away with it."""
 
-    def __init__(self) -> None:
+    def __init__(self, **settings: str) -> None:
+        """`settings`: what else the host sets, by the names of the environment."""
+        self._settings: Final = settings
         self._folder = Path(tempfile.mkdtemp(prefix="hr-"))
         self._process: subprocess.Popen[str] | None = None
         self.url = ""
@@ -41,7 +43,7 @@ class Server:
                     Path(sys.executable).with_name("heartroom"),
                     *("serve", "--host", "127.0.0.1", "--port", port, "--data-dir", self._folder / "data"),
                 ],
-                env=inherited | GENEROUS,
+                env=inherited | GENEROUS | self._settings,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
