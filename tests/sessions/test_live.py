@@ -67,6 +67,42 @@ async def test_viewers_are_counted_on_all_nodes(shared: StoreProcess, opens: Ope
     assert listed.viewers == 2
 
 
+async def test_the_table_says_how_many_look_on_from_all_nodes(shared: StoreProcess, opens: Open) -> None:
+    one, other = opens(shared), opens(shared)
+    here, there = Live(one), Live(other)
+    player = await begun(one, pid())
+    sid = player.room.sid
+    watching = [await Guest.join(node, sid) for node in (one, other, other)]
+
+    async def told(viewers: int) -> None:
+        for live in (here, there, here):  # whoever comes last has heard all
+            await live.look()
+        for guest in (player, watching[0]):
+            await guest.outlet.until(lambda: guest.table.viewers == viewers)  # noqa: B023
+
+    await told(3)
+    watching[1].leave()
+    await told(2)
+    watching[2].leave()
+    await told(1)
+
+
+async def test_viewers_on_a_node_that_died_are_not_counted_for_long(
+    shared: StoreProcess, opens: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = opens(shared), opens(shared)
+    here, there = Live(one), Live(other)
+    player = await begun(one, pid())
+    await Guest.join(other, player.room.sid)
+    await there.look()
+    await here.look()
+    await player.outlet.until(lambda: player.table.viewers == 1)
+    monkeypatch.setattr(Live, "OLD_MS", -1)  # as if the other had said nothing for that long
+    for _ in range(Live.REPEAT):
+        await here.look()
+    await player.outlet.until(lambda: player.table.viewers == 0)
+
+
 async def test_a_game_whose_player_has_gone_is_not_live(house: House) -> None:
     live = Live(house)
     player = await begun(house, pid())

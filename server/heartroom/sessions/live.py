@@ -2,7 +2,8 @@
 
 Each node writes down, all at once and every few seconds, which of them it has open; whoever asks puts
 together what the nodes say. So games cost nothing for being listed, however many moves they take, and a node
-that dies takes its games off by saying nothing more.
+that dies takes its games off by saying nothing more. From the same words each node learns how many look on at
+its games elsewhere.
 
 Of a game only what everybody may know is listed; games that are private are not.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import heapq
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
@@ -64,7 +66,7 @@ class Live:
 
     LOOK_S: Final = 2.0
     """How often a node writes down what has changed."""
-    REPEAT: Final = 5
+    REPEAT: Final = 2
     """After how many looks it repeats what has not."""
     OLD_MS: Final = 30_000
     """How long what a node says holds."""
@@ -75,6 +77,8 @@ class Live:
         self._house: Final = house
         self._said = b""
         self._looks = 0
+        self._watched_elsewhere: set[str] = set()
+        """The games open here that others look on at from other nodes."""
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -98,18 +102,37 @@ class Live:
     async def look(self) -> None:
         """Writes down what has changed since the last look. Raises `Away`."""
         here = heapq.nsmallest(self.MOST, filter(_is_listed, self._house.rooms.values()), key=_attraction)
-        raw = msgspec.msgpack.encode(sorted(map(_playing, here), key=_interest)) if here else b""
+        listed = sorted(map(_playing, here), key=_interest)
+        raw = msgspec.msgpack.encode(listed) if listed else b""
         self._looks += 1
-        if raw == self._said and not (raw and self._looks % self.REPEAT == 0):
+        if raw == self._said and not (self._house.rooms and self._looks % self.REPEAT == 0):
             return
         changed = raw != self._said
-        await self._say(raw)
+        said = await self._say(raw)
         if changed:
             await self._house.store.tell_changed(TOPIC)
+        self._hear(said, listed)
 
-    async def _say(self, raw: bytes) -> None:
-        await self._house.store.run("live", [keys.LIVE], [self.OLD_MS, self._house.store.node, raw])
+    async def _say(self, raw: bytes) -> list[bytes]:
+        """Writes down `raw`, and returns what all nodes say."""
+        store = self._house.store
+        said: list[bytes] = await store.run("live", [keys.LIVE], [self.OLD_MS, store.node, raw])
         self._said = raw
+        return said
+
+    def _hear(self, said: list[bytes], listed: list[Playing]) -> None:
+        """Lets the rooms here know how many look on elsewhere, from what all nodes have said; this one has
+        said what is `listed`."""
+        elsewhere: Counter[str] = Counter()
+        if len(said) > bool(listed):
+            for raw in said:
+                elsewhere.update({playing.session: playing.viewers for playing in _decoder.decode(raw)})
+            elsewhere.subtract({playing.session: playing.viewers for playing in listed})
+        watched = {sid for sid, viewers in elsewhere.items() if viewers and sid in self._house.rooms}
+        for sid in watched | self._watched_elsewhere:
+            if (room := self._house.rooms.get(sid)) is not None:
+                room.watched_elsewhere(elsewhere[sid])
+        self._watched_elsewhere = watched
 
     async def _keep(self) -> None:
         while True:

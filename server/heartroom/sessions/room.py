@@ -153,6 +153,8 @@ class Room:
         """By seat: when its player's last connection, which was on this node, was lost."""
         self.viewers: dict[int | None, set[Viewer]] = {}
         """Those who look on, by perspective."""
+        self._viewers_elsewhere = 0
+        """How many look on from other nodes, as far as is known."""
         self.empty_since: float | None = time.monotonic()
         """When the last viewer left (monotonic seconds); `None` while somebody is here."""
         self._house: Final = house
@@ -547,6 +549,12 @@ class Room:
         self._announce()
         self._look()
 
+    def watched_elsewhere(self, viewers: int) -> None:
+        """So many look on from other nodes."""
+        if viewers != self._viewers_elsewhere:
+            self._viewers_elsewhere = viewers
+            self._announce()
+
     @property
     def seats_here(self) -> list[int]:
         """The seats whose players are connected to this node."""
@@ -775,7 +783,8 @@ class Room:
         )
 
     def _table(self) -> bytes:
-        watching = sum(viewer.seat is None for viewers in self.viewers.values() for viewer in viewers)
+        watching = self._viewers_elsewhere
+        watching += sum(viewer.seat is None for viewers in self.viewers.values() for viewer in viewers)
         if self._driver is None:
             return outbound.table(self.names, watching, settings=[0, False, None, self.table.private, ""])
         chairs = [self._chair(seat) for seat in range(self.game.seats)]
