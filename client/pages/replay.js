@@ -13,7 +13,7 @@ import { message, missing, refusal } from './message.js';
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../games.js').Game} Game */
 /** @typedef {import('../wire.js').View} View */
-/** @typedef {{ game: Game, names: string[], views: View[], times: number[] }} Recording one view and one time (ms) a position */
+/** @typedef {{ game: Game, names: string[], views: View[], times: number[], bots: boolean[], seat: number | null }} Recording one view and one time (ms) a position */
 
 /** How long a position stands, by the value of the choice. */
 const SPEEDS = /** @type {Record<string, number>} */ ({ slow: 2200, normal: 1200, fast: 500 });
@@ -73,7 +73,7 @@ async function fetchRecording(address, signal) {
     const { code } = await response.json();
     return code;
   }
-  const [name, names, first, steps] = /** @type {any[]} */ (decode(await response.arrayBuffer()));
+  const [name, names, first, steps, bots = [], seat = null] = /** @type {any[]} */ (decode(await response.arrayBuffer()));
   const game = games.get(name);
   if (!game) return 'unknown_game';
   /** @type {View[]} */
@@ -85,7 +85,7 @@ async function fetchRecording(address, signal) {
     views.push(view);
     times.push(atMs);
   }
-  return { game, names, views, times };
+  return { game, names, views, times, bots, seat };
 }
 
 class Viewer {
@@ -109,10 +109,10 @@ class Viewer {
   constructor(app, recording, title) {
     const { i18n } = app;
     const { t } = i18n;
-    const { game, names, views } = recording;
+    const { game, names, views, bots, seat } = recording;
     this.#app = app;
     this.#recording = recording;
-    this.#people = { names, chairs: names.map(() => 'here'), own: null };
+    this.#people = { names, chairs: names.map((_, its) => (bots[its] ? 'bot' : 'here')), own: seat };
     this.#frame = new Frame({ title, homeLabel: t('nav.home'), toolsLabel: t('replay.controls') });
     this.#frame.addInfo('time', t('info.time'));
     app.root.replaceChildren(this.#frame.element);
@@ -123,7 +123,7 @@ class Viewer {
       // The caption says it.
       notices: /** @type {any} */ ({ announce() {}, toast() {} }),
       interactive: false,
-      seat: null,
+      seat,
       people: () => this.#people,
       timeLeft: () => null,
       codeText: (code) => app.codeText(code),

@@ -19,6 +19,7 @@ export class Notices {
   /**
    * @param {string} text
    * @param {string} [kind] data-kind, for tests: a code, or what it is about
+   * @returns {() => void} takes it away before its time
    */
   toast(text, kind) {
     const same = [...this.#toasts.children].find((toast) => toast.textContent === text);
@@ -27,6 +28,7 @@ export class Notices {
     this.#toasts.append(toast);
     while (this.#toasts.children.length > MOST_TOASTS) this.#toasts.firstChild?.remove();
     setTimeout(() => toast.remove(), TOAST_MS);
+    return () => toast.remove();
   }
 
   /** @param {string} text read out, not shown */

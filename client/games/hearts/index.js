@@ -16,7 +16,7 @@
 //   [data-role="claim"]          there when the rest can be claimed; its dialog [data-dialog="claim"] has claim-confirm
 //   [data-role="sheet"]          see sheet.js; on demand in [data-dialog="sheet"], by the tool [data-role="scores"]
 //   [data-dialog="last-trick"]   by the tool [data-role="last-trick"]; its cards are li[data-card][data-seat][data-winning]
-//   [data-kind]                  a toast: the code of a refusal, or three-chosen, no-pass
+//   [data-kind]                  a toast: the code of a refusal, or choose-three, three-chosen, no-pass
 //   [data-role="lesson"]         Learn Hearts, see learn/lesson.js
 // The seats' clocks, coming back and leaving: see ui/seat.js and pages/play.js; before the start: pages/waiting.js.
 
@@ -39,6 +39,7 @@ export const game = {
   seats: 4,
   readsCode: null,
   day: null,
+  over: (view) => spread(view).phase === 'over',
   code: () => '',
   settings: [{ name: 'hearts.twoTaps', fallback: false, label: 'hearts.setting.twoTaps', hint: 'hearts.setting.twoTapsHint' }],
   keys: [

@@ -40,7 +40,7 @@ export class Middle {
     this.#trick.setAttribute('aria-label', i18n.t('hearts.trick'));
     this.#broken = h(
       'div',
-      { class: 'broken-sign', role: 'img', 'data-role': 'broken' },
+      { class: 'broken-sign', role: 'img', 'data-role': 'broken', 'data-broken': 'false' },
       svg('svg', { class: 'broken-heart', viewBox: '0 0 100 100', 'aria-hidden': 'true' }, HALVES.map((d, i) => svg('path', { class: i ? 'half right' : 'half left', d }))),
       emblem('hearts', 'whole-heart'),
     );

@@ -77,7 +77,7 @@ export class Panel {
     return [
       arrow,
       h('p', { class: 'pass-text' }, nodes('hearts.passTo', { name: to, way: t(`hearts.to.${WAYS[now.passOffset]}`) })),
-      h('button', { type: 'button', class: 'button main', 'data-role': 'pass-confirm', 'aria-disabled': ready ? null : 'true', onclick: () => ready && pass() }, ready ? t('hearts.pass') : t('hearts.chosen', { n: chosen })),
+      h('button', { type: 'button', class: 'button main', 'data-role': 'pass-confirm', 'aria-disabled': ready ? null : 'true', onclick: pass }, ready ? t('hearts.pass') : t('hearts.chosen', { n: chosen })),
     ];
   }
 

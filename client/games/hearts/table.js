@@ -78,6 +78,8 @@ export class Table {
   #sizes = sizes(600, 600);
   #undo;
   #endFeast = () => {};
+  /** Takes back what was said last of what cannot be done. */
+  #unsay = () => {};
 
   /** @param {TableHost} host */
   constructor(host) {
@@ -155,6 +157,7 @@ export class Table {
 
   destroy() {
     clearTimeout(this.#timer);
+    this.#unsay();
     this.#endFeast();
     this.#flights.end();
     this.#observer.disconnect();
@@ -314,23 +317,27 @@ export class Table {
     this.#paint();
   }
 
+  /** Says why something cannot be done, until something is done. @param {string} text @param {string} kind @param {Card} [card] */
+  #refuse(text, kind, card) {
+    const { notices, pace } = this.#host;
+    if (card !== undefined) this.#hand.shake(card, pace());
+    this.#unsay();
+    this.#unsay = notices.toast(text, kind);
+  }
+
   /** @param {Card} card */
   #choose(card) {
-    const { notices, i18n } = this.#host;
-    if (this.#chosen.delete(card)) return;
-    if (this.#chosen.size === 3) {
-      this.#hand.shake(card, this.#host.pace());
-      notices.toast(i18n.t('hearts.threeChosen'), 'three-chosen');
-    } else this.#chosen.add(card);
+    if (!this.#chosen.has(card) && this.#chosen.size === 3) return this.#refuse(this.#host.i18n.t('hearts.threeChosen'), 'three-chosen', card);
+    if (!this.#chosen.delete(card)) this.#chosen.add(card);
+    this.#unsay();
   }
 
   /** @param {Card} card */
   #playCard(card) {
     const { legal, why } = this.#now();
-    const { settings, codeText, notices, pace } = this.#host;
+    const { settings, codeText } = this.#host;
     if (!legal.includes(card)) {
-      this.#hand.shake(card, pace());
-      notices.toast(codeText(why), why);
+      this.#refuse(codeText(why), why, card);
     } else if (settings.get('hearts.twoTaps') && !this.#chosen.has(card)) {
       this.#chosen = new Set([card]);
     } else {
@@ -341,22 +348,26 @@ export class Table {
 
   /** @param {Card} card */
   #sayWhyNot(card) {
-    const { seat, people, codeText, notices } = this.#host;
+    const { seat, people, codeText } = this.#host;
     const { phase } = this.#now();
     if (seat === null || this.#underWay('play') || this.#underWay('pass')) return;
     const code = people().chairs[seat] === 'away' ? 'away' : phase === 'passing' ? 'already_passed' : 'not_your_turn';
-    this.#hand.shake(card, this.#host.pace());
-    notices.toast(codeText(code), code);
+    this.#refuse(codeText(code), code, card);
   }
 
   #pass() {
-    if (this.#chosen.size !== 3 || this.#mode() !== 'pass') return false;
+    if (this.#mode() !== 'pass') return false;
+    if (this.#chosen.size !== 3) {
+      this.#refuse(this.#host.i18n.t('hearts.chooseThree'), 'choose-three');
+      return true;
+    }
     return this.#act(['pass', ...this.#chosen], true);
   }
 
   /** @param {Action} action @param {boolean} anytime */
   #act(action, anytime) {
     if (this.#underWay(action[0])) return true;
+    this.#unsay();
     this.#meant = this.#moment();
     this.#host.act(action, { anytime });
     return true;
@@ -560,8 +571,8 @@ export class Table {
 
   /** Says so when it is the player's turn. @param {Spread} was @param {Spread} now */
   #callToAct(was, now) {
-    const { seat, notices, sound } = this.#host;
-    if (seat === null || now.phase !== 'playing' || !now.toAct.includes(seat)) return;
+    const { seat, interactive, notices, sound } = this.#host;
+    if (!interactive || seat === null || now.phase !== 'playing' || !now.toAct.includes(seat)) return;
     if (was.phase === 'playing' && was.toAct.includes(seat) && was.trickNumber === now.trickNumber) return;
     notices.announce(this.#statusText(now));
     sound('turn');
@@ -635,7 +646,7 @@ export class Table {
       plate.line.dataset.seen = line;
       plate.line.replaceChildren(
         h('span', { class: 'total', 'data-role': 'total' }, h('span', { class: 'visually-hidden' }, `${t('hearts.sheet.total')} `), number(seen.totals[seat])),
-        ...(points ? [h('span', { class: 'taken', 'data-role': 'taken' }, h('span', { class: 'visually-hidden' }, `${t('hearts.thisHand')} `), points > 0 ? `+${number(points)}` : number(points))] : []),
+        ...(points ? [h('span', { class: 'taken', 'data-role': 'taken', 'data-good': points < 0 }, h('span', { class: 'visually-hidden' }, `${t('hearts.thisHand')} `), points > 0 ? `+${number(points)}` : number(points))] : []),
       );
     }
     const fan = this.#fans[seat];
@@ -677,8 +688,8 @@ export class Table {
 
   /** @param {Spread} now @param {boolean} settled */
   #paintPanel(now, settled) {
-    const { seat } = this.#host;
-    const passed = seat === null ? !this.#handShown() : now.passed(seat) || this.#underWay('pass') !== undefined;
+    const { seat, interactive } = this.#host;
+    const passed = !interactive || seat === null ? !this.#handShown() : now.passed(seat) || this.#underWay('pass') !== undefined;
     const focused = this.#panel.element.contains(document.activeElement);
     const was = this.#panel.element.dataset.panel;
     this.#panel.show({
@@ -686,7 +697,7 @@ export class Table {
       chosen: this.#chosen.size,
       canPass: this.#mode() === 'pass',
       passed,
-      ready: seat === null ? !this.#handShown() : !now.toAct.includes(seat) || this.#underWay('next') !== undefined,
+      ready: !interactive || seat === null ? !this.#handShown() : !now.toAct.includes(seat) || this.#underWay('next') !== undefined,
       settled,
     });
     this.#keepFocus(focused, was);
@@ -707,7 +718,7 @@ export class Table {
   #paintFrame(seen) {
     const { frame, i18n } = this.#host;
     frame.setInfo('hand', i18n.number(seen.handNumber));
-    frame.setInfo('target', i18n.number(seen.target) + (seen.omnibus ? ' · J♦' : ''), seen.omnibus ? i18n.t('hearts.omnibus') : '');
+    frame.setInfo('target', `${i18n.t('hearts.info.to', { n: seen.target })}${seen.omnibus ? ' · J♦' : ''}`, seen.omnibus ? i18n.t('hearts.omnibus') : '');
     frame.setInfo('hearts', i18n.t(seen.broken ? 'hearts.info.broken' : 'hearts.info.unbroken'));
     frame.enableTool('last-trick', lastTrick(seen) !== null);
   }

@@ -117,9 +117,10 @@ def read(raw: bytes) -> Record:
     return Record(header, game, tuple(steps), tuple(states))
 
 
-def replay(record: Record) -> bytes:
+def replay(record: Record, *people: Any) -> bytes:
     """What the viewer of replays shows, as everybody may see it now that the game is over:
-    msgpack `[game, names, view, [[version, at_ms, index, value, …], …]]`."""
+    msgpack `[game, names, view, [[version, at_ms, index, value, …], …]]`, and then `people`: of a session with
+    several seats, which of them were bots' all along, and the seat of who asks."""
     game = record.game
     before = first = game.open_view(record.states[0])
     frames: list[list[Any]] = []
@@ -127,7 +128,7 @@ def replay(record: Record) -> bytes:
         after = game.open_view(state)
         frames.append([step.v, step.at, *outbound.changes(before, after)])
         before = after
-    return msgspec.msgpack.encode([game.name, record.header.names, first, frames])
+    return msgspec.msgpack.encode([game.name, record.header.names, first, frames, *people])
 
 
 def _parse(number: int, text: bytes, kind: type[_T]) -> _T:

@@ -80,7 +80,6 @@ _PAGES: Final = (
     "/live",
     "/me",
     "/join/{group}",
-    "/settings",
 )
 """Addresses that the client makes pages of."""
 
@@ -213,8 +212,13 @@ class Web:
     @answering
     async def replay(self, request: Request) -> Response:
         """A finished game to look at."""
-        _room, raw = await self._finished(request)
-        return Response(record.replay(record.read(raw)), media_type="application/msgpack")
+        room, raw = await self._finished(request)
+        people: list[Any] = []
+        if room.game.seats > 1:
+            pid = self._identity.read(request.headers.get("cookie"))
+            players = [chair.pid for chair in room.table.chairs]
+            people = [[not player for player in players], players.index(pid) if pid in players else None]
+        return Response(record.replay(record.read(raw), *people), media_type="application/msgpack")
 
     async def example(self, request: Request) -> Response:
         """The recorded game that a game's folder brings along."""

@@ -40,6 +40,8 @@ class Lesson {
   /** @type {View} */
   #view = [];
   #version = 0;
+  /** What the reader has played in this step. @type {number | null} */
+  #played = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #board = h('div', { class: 'board lesson-board' });
@@ -141,6 +143,7 @@ class Lesson {
     const { start, watch } = this.#scene;
     this.#view = start;
     this.#version = 1;
+    this.#played = null;
     this.#table = this.#newTable();
     this.#table.update({ view: start, version: this.#version, pending: [] });
     this.#sayWhatToDo(false);
@@ -180,6 +183,7 @@ class Lesson {
       this.#see(passed(this.#view, READER, cards.map(Number), received, leader));
       this.#sayWhatToDo(true);
     } else if (verb === 'play') {
+      this.#played = Number(cards[0]);
       this.#playOn(then?.[String(cards[0])] ?? []);
     }
   }
@@ -202,9 +206,10 @@ class Lesson {
   /** @param {boolean} done */
   #sayWhatToDo(done) {
     const { t, has } = this.#host.i18n;
-    const { name, does } = this.#step;
+    const { name, does, otherwise } = this.#step;
     const tried = does === 'play' || does === 'pass';
-    const key = done && has(`learn.${name}.done`) ? `learn.${name}.done` : `learn.${name}.try`;
+    const outcome = `learn.${name}.${this.#played !== null && otherwise?.includes(this.#played) ? 'otherwise' : 'done'}`;
+    const key = done && has(outcome) ? outcome : `learn.${name}.try`;
     set(this.#root, { 'data-done': done || does === 'look' });
     set(this.#try, { 'data-done': done && tried, hidden: !has(key) });
     this.#try.replaceChildren(...(has(key) ? [icon(done && tried ? 'check' : tried ? 'hand' : 'eye'), h('span', null, t(key))] : []));

@@ -36,6 +36,18 @@ test('every step has a position and its texts', () => {
   }
 });
 
+test('whoever plays another card than is advised is not praised for it', () => {
+  for (const { name, otherwise = [] } of STEPS) {
+    const { start, then = {} } = positions[name];
+    assert.equal(otherwise.length > 0, `learn.${name}.otherwise` in texts, name);
+    for (const card of otherwise) assert.ok(String(card) in then, name);
+    if (name !== 'discarding') continue;
+    // the advice is to give points to somebody
+    const costly = spread(start).legal.filter((card) => card === 50 || Math.floor(card / 13) === 2);
+    assert.deepEqual([...costly, ...otherwise].sort((a, b) => a - b), [...spread(start).legal].sort((a, b) => a - b));
+  }
+});
+
 test('every position is a view', () => {
   for (const [name, scene] of Object.entries(positions)) {
     for (const view of viewsOf(scene)) {
