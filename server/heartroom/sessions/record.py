@@ -119,8 +119,8 @@ def read(raw: bytes) -> Record:
 
 def replay(record: Record, *people: Any) -> bytes:
     """What the viewer of replays shows, as everybody may see it now that the game is over:
-    msgpack `[game, names, view, [[version, at_ms, index, value, …], …]]`, and then `people`: of a session with
-    several seats, which of them were bots' all along, and the seat of who asks."""
+    msgpack `[game, names, view, [[version, at_ms, index, value, …], …]]`, and then `people`: of a session
+    with several seats, which of them were bots' all along, and the seat of who asks."""
     game = record.game
     before = first = game.open_view(record.states[0])
     frames: list[list[Any]] = []
