@@ -26,7 +26,7 @@
  * @property {boolean} ready whether the deal exists
  * @property {boolean} over
  * @property {number} ends_in_ms
- * @property {'new' | 'running' | 'won' | 'missed'} state
+ * @property {'new' | 'running' | 'entering' | 'won' | 'missed'} state
  * @property {string | null} session the ranked attempt
  * @property {boolean} open whether the deal may be seen elsewhere than in that
  * @property {number | null} par

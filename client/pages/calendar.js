@@ -70,7 +70,7 @@ function cell({ i18n }, date, day, today) {
   const n = number(Number(date.slice(8)));
   if (!day) return h('span', { class: 'no-day' }, n);
   const { result, state } = day;
-  const shownState = state === 'missed' && !day.over ? 'won' : state;
+  const shownState = state === 'entering' ? 'won' : state;
   const said = result ? t('calendar.won', { time: exactTime(i18n, result.time_ms), moves: t('daily.moves', { n: result.moves }) }) : t(`calendar.state.${shownState}`);
   return h(
     'a',

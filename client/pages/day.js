@@ -141,12 +141,11 @@ class DayPage {
 
   #draw() {
     const { state, over, ends_in_ms } = this.#day;
-    const entering = state === 'missed' && !over;
-    this.#root.dataset.state = entering ? 'entering' : state;
+    this.#root.dataset.state = state;
     this.#root.toggleAttribute('data-over', over);
     this.#countdown?.destroy();
     this.#countdown = over ? null : new Countdown(this.#app.i18n, ends_in_ms, () => void this.#fresh.reload());
-    const content = entering ? this.#entering() : { new: () => this.#new(), running: () => this.#running(), won: () => this.#won(), missed: () => this.#missed() }[state]();
+    const content = { new: () => this.#new(), running: () => this.#running(), entering: () => this.#entering(), won: () => this.#won(), missed: () => this.#missed() }[state]();
     keepFocus(this.#panel, () => this.#panel.replaceChildren(...content.filter((part) => part !== null), this.#countdown?.element ?? this.#toToday()));
   }
 

@@ -1,7 +1,7 @@
 // Owns: the deal of the day on the front page: what it is for this player just now, and the way to it.
 //
 // Hooks for tests, in the page:
-//   [data-role="day-card"]       data-state = loading | new | running | won | failed
+//   [data-role="day-card"]       data-state = loading | new | running | entering | won | missed | failed
 //   [data-role="day-go"]         to the day's page, or back to the attempt that is running
 //   [data-role="countdown"]
 
@@ -15,12 +15,17 @@ import { failureText } from './shell.js';
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../api.js').Day} Day */
 
+/** A result is entered long before. */
+const ENTERED_MS = 1500;
+
 export class DayCard {
   #app;
   #told;
   #fresh;
   /** @type {Countdown | null} */
   #countdown = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #again;
   #body = h('div', { class: 'day-body' });
   #leaf = h('div', { class: 'day-leaf' });
   #date = h('p', { class: 'day-date' });
@@ -48,6 +53,7 @@ export class DayCard {
 
   destroy() {
     this.#fresh.destroy();
+    clearTimeout(this.#again);
     this.#countdown?.destroy();
   }
 
@@ -66,12 +72,16 @@ export class DayCard {
     this.#countdown?.destroy();
     this.#countdown = new Countdown(i18n, day.ends_in_ms, () => void this.#fresh.reload());
     set(this.element, { 'data-state': day.state });
+    // That a result has been entered is told to those who look at the boards, and not to everybody here.
+    clearTimeout(this.#again);
+    if (day.state === 'entering') this.#again = setTimeout(() => void this.#fresh.reload(), ENTERED_MS);
     const running = day.state === 'running' && day.session !== null;
     const href = running ? `/g/${encodeURIComponent(day.session ?? '')}` : '/daily';
-    const label = running ? 'daily.continue' : day.state === 'won' ? 'daily.seeResult' : 'daily.go';
+    const done = !running && day.state !== 'new';
+    const label = running ? 'daily.continue' : done ? 'daily.seeResult' : 'daily.go';
     this.#body.replaceChildren(
       this.#line(day),
-      h('a', { class: `button ${day.state === 'won' ? 'plain' : 'main'}`, href, 'data-role': 'day-go' }, t(label)),
+      h('a', { class: `button ${done ? 'plain' : 'main'}`, href, 'data-role': 'day-go' }, t(label)),
       this.#countdown.element,
     );
   }
@@ -85,7 +95,8 @@ export class DayCard {
       const parts = [exactTime(i18n, time_ms), `${t('daily.moves', { n: moves })} (${signed(i18n, moves - par)})`, t('daily.streakOf', { n: streak })];
       return h('ul', { class: 'day-line done', 'data-role': 'day-result' }, parts.map((part) => h('li', null, part)));
     }
-    const text = state === 'running' ? t('daily.isRunning') : players ? t('daily.soFar', { n: players }) : t('daily.beFirst');
+    const begun = { running: 'daily.isRunning', entering: 'daily.entering', missed: 'daily.missed' }[/** @type {string} */ (state)];
+    const text = begun ? t(begun) : players ? t('daily.soFar', { n: players }) : t('daily.beFirst');
     return h('p', { class: 'day-line' }, text);
   }
 

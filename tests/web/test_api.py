@@ -21,7 +21,7 @@ from heartroom.store import keys
 from heartroom.store.days import Days
 from heartroom.store.store import Store
 from heartroom.web.identity import COOKIE, Identity, pseudonym
-from tests.support.days import PAR, code, known_deal, winning
+from tests.support.days import PAR, code, known_deal, winning, write
 from tests.support.games import CODE, GAME, pid
 from tests.support.serving import SECRET, Server
 from tests.support.stores import BINARIES, PATIENCE_S, StoreProcess, eventually
@@ -198,6 +198,18 @@ async def test_a_day_from_new_to_won(somebody: Person) -> None:
         *("rank", "player", "name", "me", "wins", "longest", "best_ms", "best_over_par"),
         *("average_ms", "average_over_par"),
     }
+
+
+async def test_a_win_that_is_not_on_the_board_yet_is_being_entered(somebody: Person, store: Store) -> None:
+    """A node that died with the win: whoever asks next neither goes on playing nor has missed the day."""
+    session = somebody.post("/api/daily/start")["session"]
+    assert somebody.get("/api/daily")["state"] == "running"
+    await write(store, session, 5000, start_ms=await store.time_ms() - 6000)
+    assert somebody.get("/api/daily")["state"] == "entering"
+    eventually(
+        lambda: somebody.get("/api/daily")["state"] == "won", "to be asked is enough to have it entered"
+    )
+    assert somebody.get("/api/daily")["result"]["time_ms"] == 5000
 
 
 async def test_every_entry_is_proved_by_its_replay_and_its_log(server: Server, somebody: Person) -> None:

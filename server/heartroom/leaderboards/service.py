@@ -26,7 +26,7 @@ from heartroom.sessions.room import Room
 from heartroom.sessions.tasks import end
 from heartroom.store import keys
 from heartroom.store.boards import Boards, totals
-from heartroom.store.days import Days
+from heartroom.store.days import Days, Standing
 from heartroom.store.people import People
 from heartroom.store.store import Away, or_away
 
@@ -85,6 +85,21 @@ class Leaderboards:
     async def results(self, pid: str) -> list[Result]:
         """All results of a player, the earliest first. Raises `Away`."""
         return sorted(results.unpack_result(raw) for raw in await self.people.results(pid))
+
+    async def is_entering(self, day: Day, standing: Standing) -> bool:
+        """Whether a player's attempt is won in time, and its result not on the boards yet. Raises `Away`."""
+        sid, deal = standing.session, await self.daily.find(day)
+        if sid is None or deal is None or not standing.running or standing.entered:
+            return False
+        room = self.house.rooms.get(sid)
+        if room is None:
+            if await self._length(sid) <= deal.par:  # too few to be won; we need not read them
+                return False
+            try:
+                room = await self.house.open(sid)
+            except Refused:
+                return False
+        return room.ended_ms is not None and room.ended_ms < counts_until_ms(day)
 
     # -- for the house
 
@@ -164,6 +179,10 @@ class Leaderboards:
         self._alarmed.add(sid)
         ALARMS.inc()
         _log.error("a ranked game does not prove its result", day=day, sid=sid, reason=reason)
+
+    async def _length(self, sid: str) -> int:
+        async with or_away():
+            return int(await self.house.store.redis.llen(keys.log(sid)))
 
     # -- what others left undone
 

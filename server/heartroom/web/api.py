@@ -138,12 +138,13 @@ class Api:
                 continue
             sight = self.daily.judge(day, now_ms, standing)
             result = by_day.get(day)
+            entering = result is None and await self.boards.is_entering(day, standing)
             shown.append(
                 {
                     "date": day,
                     "code": self.daily.code(day),
                     "over": sight.over,
-                    "state": _state(sight, result),
+                    "state": _state(sight, result, entering=entering),
                     "open": sight.open,
                     "par": deal.par if sight.open else None,
                     "players": total,
@@ -153,17 +154,21 @@ class Api:
         return answer({"month": month, "today": today, "days": shown})
 
     async def _day(self, day: Day, pid: str) -> dict[str, Any]:
-        sight, deal = await asyncio.gather(self.daily.sight(day, pid), self.daily.find(day))
+        now_ms, standing, deal = await asyncio.gather(
+            self.daily.clock(), self.daily.days.standing(day, pid), self.daily.find(day)
+        )
+        sight = self.daily.judge(day, now_ms, standing)
         if day > sight.today or (deal is None and day != sight.today):
             raise Refused(Code.NO_DAY.value)
         result = await self.boards.result(day, pid) if pid else None
+        entering = result is None and await self.boards.is_entering(day, standing)
         return {
             "date": day,
             "code": self.daily.code(day),
             "ready": deal is not None,
             "over": sight.over,
             "ends_in_ms": sight.ends_in_ms,
-            "state": _state(sight, result),
+            "state": _state(sight, result, entering=entering),
             "session": result.session if result else sight.session,
             "open": sight.open,
             "par": deal.par if deal is not None and sight.open else None,
@@ -399,10 +404,13 @@ def _choice(request: Request, name: str, choices: Sequence[str]) -> str:
     return chosen
 
 
-def _state(sight: Sight, result: Result | None) -> str:
-    """`new`, `running`, `won`, or `missed`: begun, and can count no more."""
+def _state(sight: Sight, result: Result | None, *, entering: bool) -> str:
+    """`new`, `running`, `entering` (won, and on its way to the boards), `won`, or `missed` (begun, and can
+    count no more)."""
     if result is not None:
         return "won"
+    if entering:
+        return "entering"
     if sight.running:
         return "running"
     return "new" if sight.session is None else "missed"
