@@ -14,6 +14,7 @@ import structlog
 from heartroom.daily import dates
 from heartroom.leaderboards.results import Result
 from heartroom.leaderboards.service import ALARMS
+from heartroom.sessions import record
 from heartroom.sessions.house import House
 from heartroom.sessions.log import Deed, pack
 from heartroom.store import keys
@@ -101,6 +102,38 @@ async def test_an_attempt_finished_too_late_has_no_entry(node: Node) -> None:
     assert len(await shown(node, day)) == 1
 
 
+async def test_what_is_won_in_time_is_being_entered_until_it_is_entered(nodes: Nodes) -> None:
+    """On the node that has it open and on any other, also when the time to win it has passed meanwhile."""
+    one, other = nodes(), nodes()
+    one.house.when_over.clear()
+    other.house.when_over.clear()
+    player, day = pid(), one.day
+    room = await one.begun(player)
+
+    async def entering() -> set[bool]:
+        standing = await one.daily.days.standing(day, player)
+        return {await node.boards.is_entering(day, standing) for node in (one, other)}
+
+    assert await entering() == {False}
+    await play(room, one.house, winning()[:-1])
+    assert await entering() == {False}
+    await play(room, one.house, winning()[-1:])
+    assert await entering() == {True}
+    one.calendar.next_day(3)
+    assert await entering() == {True}
+    await other.boards.follow(await other.house.open(room.sid))
+    assert await entering() == {False}
+    assert await one.boards.result(day, player) is not None
+
+
+async def test_what_is_won_too_late_is_not_being_entered(node: Node) -> None:
+    player, day = pid(), node.day
+    sid = await claimed(node, player)
+    node.house.when_over.clear()
+    await write(node.house.store, sid, 60_000, start_ms=dates.end_ms(dates.after(day)) - 60_000)
+    assert not await node.boards.is_entering(day, await node.daily.days.standing(day, player))
+
+
 async def test_unranked_games_have_no_entry(node: Node) -> None:
     await node.deal()
     sid = await node.house.create(player := pid(), GAME.name, {"code": "HH1-N-AAAAAAM"})
@@ -178,13 +211,29 @@ async def test_a_log_that_the_rules_do_not_allow_is_an_alarm_and_no_entry(node: 
     assert alarms() == before + 1
 
 
-async def test_a_log_that_goes_back_in_time_is_an_alarm_and_no_entry(node: Node) -> None:
-    before = alarms()
-    sid = await claimed(node, pid())
-    await write(node.house.store, sid, -60_000)
+async def test_a_store_whose_clock_was_put_back_is_no_alarm(nodes: Nodes) -> None:
+    """No action is before the one it follows: not for the boards, nor in what is exported."""
+    before, node = alarms(), nodes()
+    player, start_ms = pid(), 10**12
+    sid = await claimed(node, player)
+    store: Any = node.house.store
+    await write(store, sid, 60_000, start_ms=start_ms)
+    entries = await store.redis.lrange(keys.log(sid), 0, -1)
+    for version in (7, len(entries) - 1):
+        await store.redis.lset(keys.log(sid), version, b"%013d" % (start_ms - 5000) + entries[version][13:])
     await node.boards.sweep()
-    assert alarms() == before + 1
-    assert await shown(node, node.day) == []
+    assert alarms() == before
+    result = await node.boards.result(node.day, player)
+    assert result is not None
+    assert result.elapsed_ms == int(entries[-2][:13]) - start_ms
+    for room in [await one.house.open(sid) for one in (node, nodes())]:
+        times = [at_ms for at_ms, _ in room.log]
+        assert times == sorted(times)
+        assert (room.elapsed_ms, room.ended_ms) == (result.elapsed_ms, result.at_ms)
+        deeds = [(at_ms - start_ms, 0, deed.action) for at_ms, deed in room.log if deed.seat == 0]
+        assert (
+            record.read(b"".join(record.lines(GAME, room.setup, [""], deeds))).elapsed_ms == result.elapsed_ms
+        )
 
 
 async def test_a_game_of_another_deal_is_an_alarm_and_no_entry(node: Node) -> None:

@@ -188,7 +188,7 @@ class Room:
 
     @property
     def log(self) -> list[tuple[int, Deed]]:
-        """All that was done, each with its time in ms since 1970."""
+        """All that was done, each with its time in ms since 1970, which is never before that of the last."""
         return list(zip(self._times_ms, map(unpack, self._bodies), strict=True))
 
     @property
@@ -709,6 +709,9 @@ class Room:
         """`deed` is in the log: shows it, then answers who did it."""
         self.state = state
         self.version += 1
+        if self._times_ms and at_ms < self._times_ms[-1]:
+            # The store's clock was put back. All nodes read the same log, and read it in the same way.
+            at_ms = self._times_ms[-1]
         self._times_ms.append(at_ms)
         self._bodies.append(body)
         if deed.ref:
