@@ -58,5 +58,8 @@ def test_the_days_of_a_month() -> None:
     february = dates.month("2028-02")
     assert february is not None
     assert (len(february), february[0], february[-1]) == (29, "2028-02-01", "2028-02-29")
+    last = dates.month("9999-12")
+    assert last is not None
+    assert (len(last), last[-1]) == (31, "9999-12-31")
     for text in ("2028-13", "2028", "202802", "2028-2", "2028-02-01"):
         assert dates.month(text) is None

@@ -304,6 +304,14 @@ async def test_a_second_start_in_another_tab_or_device_or_after_clearing_what_th
         assert await refusal(third, third.act("draw")) == "game_over"
 
 
+async def test_leaving_the_attempt_for_good(somebody: Person) -> None:
+    """It cannot be left: whoever did would be shut out of it, and of the deal."""
+    async with await somebody.begins() as client:
+        ref = client.fresh_ref()
+        assert await refusal(client, client.ask(ref, [8, ref])) == "wrong_moment"
+        await client.act("draw")
+
+
 async def test_many_starts_at_once(server: Server, somebody: Person) -> None:
     async def start() -> str:
         return str((await asyncio.to_thread(somebody.post, "/api/daily/start"))["session"])

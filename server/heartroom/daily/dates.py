@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -49,7 +50,5 @@ def month(text: str) -> list[Day] | None:
     first = parse(f"{text}-01")
     if first is None or len(text) != 7:
         return None
-    days = [first]
-    while (following := after(days[-1]))[:7] == text:
-        days.append(following)
-    return days
+    _, length = monthrange(int(text[:4]), int(text[5:]))
+    return [f"{text}-{day:02}" for day in range(1, length + 1)]

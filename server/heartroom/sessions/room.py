@@ -369,7 +369,14 @@ class Room:
 
     def stand(self, viewer: Viewer, ref: int) -> None:
         """`viewer` wants to leave its seat for good."""
-        self._ask(_Pending(lambda: Deed(HOUSE, 0, ("stand", self._seat(viewer))), viewer, HOUSE, ref))
+
+        def make() -> Deed:
+            seat = self._seat(viewer)
+            if self.settings.ranked:  # it goes on whatever happens; who left would be shut out of it
+                raise Refused(Code.WRONG_MOMENT.value)
+            return Deed(HOUSE, 0, ("stand", seat))
+
+        self._ask(_Pending(make, viewer, HOUSE, ref))
 
     def start(self, viewer: Viewer, ref: int) -> None:
         """`viewer` wants the game to begin, bots on the empty seats."""
