@@ -53,7 +53,7 @@ client: $(CLIENT_READY) ## build the client
 bench: $(TEST_READY) $(CLIENT_READY) ## measure the server under load (ARGS='…'), see bench/README.md
 	@exec python -m bench $(ARGS)
 
-bench-%: $(TEST_READY) $(CLIENT_READY) ## one part of it: bench-engine, bench-watch4, bench-idle
+bench-%: $(TEST_READY) $(CLIENT_READY) ## one part of it: bench-engine, bench-watch4, bench-table4, bench-idle
 	@exec python -m bench --only $* $(ARGS)
 
 lock: $(VENV_READY) ## pin the newest versions of all requirements

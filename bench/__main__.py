@@ -17,7 +17,7 @@ from bench.measure import median
 from bench.runs import Variant
 from bench.served import Failed
 
-_PARTS = ("engine", "watch4", "idle")
+_PARTS = ("engine", "watch4", "table4", "idle")
 _COLUMNS = (
     *("R", "server", "actions/s", "server µs", "Valkey µs", "p50 ms", "p99 ms"),
     *("diff bytes", "longest", "snapshot", "load CPU", "others"),
@@ -28,8 +28,11 @@ _ROW = "{:>4} {:<10} {:>10} {:>10} {:>10} {:>7} {:>7} {:>11} {:>8} {:>9} {:>9} {
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.option("--only", type=click.Choice(_PARTS), multiple=True, help="Parts to run.  [default: all]")
 @click.option("--sessions", default="10,50,100", help="R: sessions of watch4, comma-separated.")
+@click.option("--tables", default="25", help="R: tables of table4, comma-separated.")
 @click.option("--repeats", default=5, type=click.IntRange(1, 100), help="Runs of each; medians are printed.")
-@click.option("--seconds", default=3.0, type=click.FloatRange(0.2, 60), help="Window of one run of watch4.")
+@click.option(
+    "--seconds", default=3.0, type=click.FloatRange(0.2, 60), help="Window of one run of watch4 or table4."
+)
 @click.option("--warm", default=1.0, type=click.FloatRange(0, 60), help="Seconds of load before the window.")
 @click.option("--idle", "idle_connections", default=2000, type=click.IntRange(100, 8000), help="How many.")
 @click.option("--compare", is_flag=True, help="Also plain sends, and fsync every second; taking turns.")
@@ -53,6 +56,7 @@ _ROW = "{:>4} {:<10} {:>10} {:>10} {:>10} {:>7} {:>7} {:>11} {:>8} {:>9} {:>9} {
 def main(
     only: tuple[str, ...],
     sessions: str,
+    tables: str,
     repeats: int,
     seconds: float,
     warm: float,
@@ -77,9 +81,12 @@ def main(
     try:
         if "engine" in parts:
             _engine()
-        if "watch4" in parts:
-            for r in [int(part) for part in sessions.split(",")]:
-                _watch4(variants, r, repeats, warm, seconds, parent, raw)
+        for workload, counts in (("watch4", sessions), ("table4", tables)):
+            if workload in parts:
+                print(f"\n{workload}, medians of {repeats} × {seconds:g} s")
+                print(_ROW.format(*_COLUMNS))
+                for r in [int(part) for part in counts.split(",")]:
+                    _loaded(workload, variants, r, repeats, warm, seconds, parent, raw)
         if "idle" in parts:
             _idle(variants, idle_connections, parent, raw)
     except (runs.Broken, Failed) as error:
@@ -104,7 +111,8 @@ def _engine() -> None:
         )
 
 
-def _watch4(
+def _loaded(
+    workload: str,
     variants: list[Variant],
     sessions: int,
     repeats: int,
@@ -118,14 +126,13 @@ def _watch4(
     echoed: list[Echoed] = []
     for _ in range(repeats):
         echoed.append(runs.echo(sessions, warm_s / 2, window_s / 2))
-        raw.append({"sessions": sessions, "variant": "echo", **_fields(echoed[-1])})
+        raw.append({"workload": workload, "sessions": sessions, "variant": "echo", **_fields(echoed[-1])})
         for variant in variants:
-            watched = runs.watch4(variant, sessions, warm_s, window_s, parent)
+            watched = runs.measured(variant, workload, sessions, warm_s, window_s, parent)
             found[variant.name].append(watched)
-            raw.append({"sessions": sessions, "variant": variant.name, **_fields(watched)})
-    if len(raw) == repeats * (1 + len(variants)):
-        print(f"\nwatch4, medians of {repeats} × {window_s:g} s")
-        print(_ROW.format(*_COLUMNS))
+            raw.append(
+                {"workload": workload, "sessions": sessions, "variant": variant.name, **_fields(watched)}
+            )
     rate = f"{median(e.messages / e.wall_s for e in echoed):.0f}"
     echo_us = median(e.server_s / e.messages * 1e6 for e in echoed)
     print(_ROW.format(sessions, "echo", rate, f"{echo_us:.1f}", *[""] * 8))

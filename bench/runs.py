@@ -28,35 +28,39 @@ class Broken(Exception):
     """The load process failed; the message has what it said."""
 
 
-def watch4(variant: Variant, sessions: int, warm_s: float, window_s: float, parent: Path | None) -> Watched:
-    """One window of `watch4`. Raises `Broken`, `served.Failed`."""
+def measured(
+    variant: Variant, workload: str, sessions: int, warm_s: float, window_s: float, parent: Path | None
+) -> Watched:
+    """One window of `workload`, `watch4` or `table4`. Raises `Broken`, `served.Failed`."""
     with serving(variant.environ, parent) as served:
-        job = _job("watch4", served, sessions=sessions, warm_s=warm_s, window_s=window_s)
-        return msgspec.json.decode(_load(job), type=Watched)
+        job = job_for(workload, served, sessions=sessions, warm_s=warm_s, window_s=window_s)
+        return msgspec.json.decode(load(job), type=Watched)
 
 
 def echo(connections: int, warm_s: float, window_s: float) -> Echoed:
-    """One window of `echo`. Raises as `watch4`."""
+    """One window of `echo`. Raises as `measured`."""
     with echoing() as served:
-        job = _job("echo", served, sessions=connections, warm_s=warm_s, window_s=window_s)
-        return msgspec.json.decode(_load(job), type=Echoed)
+        job = job_for("echo", served, sessions=connections, warm_s=warm_s, window_s=window_s)
+        return msgspec.json.decode(load(job), type=Echoed)
 
 
 def idle(variant: Variant, workload: str, connections: int, parent: Path | None) -> Idle:
-    """Memory of idle connections; `workload` is `connected` or `joined`. Raises as `watch4`."""
+    """Memory of idle connections; `workload` is `connected` or `joined`. Raises as `measured`."""
     with serving(variant.environ, parent) as served:
-        return msgspec.json.decode(_load(_job(workload, served, connections=connections)), type=Idle)
+        return msgspec.json.decode(load(job_for(workload, served, connections=connections)), type=Idle)
 
 
-def _job(workload: str, served: Served, **more: float) -> Job:
+def job_for(workload: str, served: Served, **more: float) -> Job:
+    """What a load process is told."""
     fields = {"workload": workload, "host": "127.0.0.1", **served._asdict(), **more}
     return msgspec.convert(fields, type=Job)
 
 
-def _load(job: Job) -> bytes:
+def load(job: Job, module: str = "bench.load") -> bytes:
+    """What the load process of `module` printed. Raises `Broken`."""
     timeout_s = job.warm_s + job.window_s + job.settle_s + job.connections / 50 + _PATIENCE_S
     done = subprocess.run(
-        [sys.executable, "-m", "bench.load", msgspec.json.encode(job).decode()],
+        [sys.executable, "-m", module, msgspec.json.encode(job).decode()],
         capture_output=True,
         timeout=timeout_s,
         check=False,

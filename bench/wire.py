@@ -1,7 +1,7 @@
 """A websocket client as cheap as it gets in Python, so that the load generator is not what is measured.
 
 The handshake and what is sent are made by the websockets library; what comes in, most of the traffic, is
-cut into frames by hand: whole, unfragmented, unmasked frames are all that a server of ours sends.
+cut into frames by hand: whole, unfragmented, unmasked frames are all that the servers measured here send.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import msgspec
 from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Response
+from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
 from heartroom.client import SUBPROTOCOL
@@ -21,6 +22,7 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder().decode
 
 _BINARY: Final = 0x82
+_TEXT: Final = 0x81
 _PING: Final = 0x89
 _CLOSE: Final = 0x88
 
@@ -29,45 +31,31 @@ class Closed(Exception):
     """The connection is gone, or never came to be."""
 
 
-class Peer(asyncio.Protocol):
-    """One connection. A subclass may override `message`; `next` waits for a kind of message."""
+class Link(asyncio.Protocol):
+    """One connection. A subclass says in `received` what comes of a frame."""
 
-    def __init__(self, uri: str) -> None:
-        self._handshake: ClientProtocol | None = ClientProtocol(parse_uri(uri), subprotocols=[SUBPROTOCOL])
+    def __init__(self, uri: str, *subprotocols: Subprotocol) -> None:
+        self._handshake: ClientProtocol | None = ClientProtocol(
+            parse_uri(uri), subprotocols=list(subprotocols) or None
+        )
         self._rest = b""
-        self._awaited: dict[int, asyncio.Future[list[Any]]] = {}
         self._transport: asyncio.Transport | None = None
-        self._open: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.open: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        """Done after the handshake; `Closed` if there comes none."""
         self.closed = False
-        self.sizes: dict[int, int] = {}
-        """Bytes of the latest message of each kind, framing included."""
-
-    @classmethod
-    async def connect(cls, host: str, port: int, *args: Any) -> Self:
-        """A connection after the handshake. Raises `Closed` or `OSError`."""
-        loop = asyncio.get_running_loop()
-        _, peer = await loop.create_connection(lambda: cls(f"ws://{host}:{port}/ws", *args), host, port)
-        await peer._open
-        return peer
 
     # -- what it does
 
-    def send(self, message: list[Any]) -> None:
-        """Sends one message, masked with fresh bytes as the standard wants."""
+    def write(self, opcode: Opcode, payload: bytes) -> None:
+        """Sends one frame, masked with fresh bytes as the standard wants."""
         assert self._transport is not None
-        self._transport.write(Frame(Opcode.BINARY, _encode(message)).serialize(mask=True))
+        self._transport.write(Frame(opcode, payload).serialize(mask=True))
 
-    def next(self, kind: int) -> asyncio.Future[list[Any]]:
-        """The next message of this kind, or `Closed`."""
-        future: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
-        if self.closed:
-            future.set_exception(Closed("closed before"))
-        else:
-            self._awaited[kind] = future
-        return future
+    def received(self, payload: bytes, size: int) -> None:
+        """A frame with data has come, of `size` bytes with its head."""
 
-    def message(self, message: list[Any], size: int) -> None:
-        """A message has come, in a frame of `size` bytes."""
+    def lost(self, error: Closed) -> None:
+        """The connection is gone."""
 
     def abort(self) -> None:
         """Drops the connection."""
@@ -86,13 +74,13 @@ class Peer(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Whoever waits need not wait any longer."""
         self.closed = True
-        waiting: list[asyncio.Future[Any]] = [self._open, *self._awaited.values()]
-        for future in waiting:
-            if not future.done():
-                future.set_exception(Closed(str(exc or "closed by the server")))
+        error = Closed(str(exc or "closed by the server"))
+        if not self.open.done():
+            self.open.set_exception(error)
+        self.lost(error)
 
     def data_received(self, data: bytes) -> None:
-        """Cuts what has come into messages."""
+        """Cuts what has come into frames."""
         data = self._rest + data
         if self._handshake is not None:
             head, found, tail = data.partition(b"\r\n\r\n")
@@ -124,20 +112,63 @@ class Peer(asyncio.Protocol):
         events = handshake.events_received()
         self._handshake = None
         if events and isinstance(events[0], Response) and handshake.handshake_exc is None:
-            self._open.set_result(None)
+            self.open.set_result(None)
         else:
-            self._open.set_exception(Closed(f"no upgrade: {handshake.handshake_exc}"))
+            self.open.set_exception(Closed(f"no upgrade: {handshake.handshake_exc}"))
             self.abort()
 
     def _frame(self, first: int, payload: bytes, size: int) -> None:
-        if first == _BINARY:
-            message: list[Any] = _decode(payload)
-            self.sizes[message[0]] = size
-            if (waiting := self._awaited.pop(message[0], None)) is not None and not waiting.done():
-                waiting.set_result(message)
-            self.message(message, size)
+        if first in (_BINARY, _TEXT):
+            self.received(payload, size)
         elif first == _PING:
-            assert self._transport is not None
-            self._transport.write(Frame(Opcode.PONG, payload).serialize(mask=True))
+            self.write(Opcode.PONG, payload)
         elif first != _CLOSE:
-            raise AssertionError(f"a frame that no heartroom sends: {first:#x}")
+            raise AssertionError(f"a frame that no server here sends: {first:#x}")
+
+
+class Peer(Link):
+    """A connection to heartroom. A subclass may override `message`; `next` waits for a kind of message."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(uri, SUBPROTOCOL)
+        self._awaited: dict[int, asyncio.Future[list[Any]]] = {}
+        self.sizes: dict[int, int] = {}
+        """Bytes of the latest message of each kind, framing included."""
+
+    @classmethod
+    async def connect(cls, host: str, port: int, *args: Any) -> Self:
+        """A connection after the handshake. Raises `Closed` or `OSError`."""
+        loop = asyncio.get_running_loop()
+        _, peer = await loop.create_connection(lambda: cls(f"ws://{host}:{port}/ws", *args), host, port)
+        await peer.open
+        return peer
+
+    def send(self, message: list[Any]) -> None:
+        """Sends one message."""
+        self.write(Opcode.BINARY, _encode(message))
+
+    def next(self, kind: int) -> asyncio.Future[list[Any]]:
+        """The next message of this kind, or `Closed`."""
+        future: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
+        if self.closed:
+            future.set_exception(Closed("closed before"))
+        else:
+            self._awaited[kind] = future
+        return future
+
+    def message(self, message: list[Any], size: int) -> None:
+        """A message has come, in a frame of `size` bytes."""
+
+    def received(self, payload: bytes, size: int) -> None:
+        """Whoever waits for this kind of message has it first."""
+        message: list[Any] = _decode(payload)
+        self.sizes[message[0]] = size
+        if (waiting := self._awaited.pop(message[0], None)) is not None and not waiting.done():
+            waiting.set_result(message)
+        self.message(message, size)
+
+    def lost(self, error: Closed) -> None:
+        """No message comes any more."""
+        for future in self._awaited.values():
+            if not future.done():
+                future.set_exception(error)
