@@ -86,7 +86,10 @@ function showConnection() {
       i18n.t('connection.refused'),
       h('button', { type: 'button', class: 'button plain', onclick: () => location.reload() }, i18n.t('connection.reload')),
     );
-  } else notices.banner(net.state === 'lost' ? i18n.t('connection.lost') : '');
+  } else if (net.state === 'lost') {
+    const kept = wire.pending.length;
+    notices.banner(i18n.t('connection.lost') + (kept ? ` ${i18n.t('connection.kept', { n: kept })}` : ''));
+  } else notices.banner('');
 }
 
 /** A start for action ids that no other tab will meet, above all refs. */
@@ -107,6 +110,7 @@ skip.addEventListener('click', (event) => {
   toContent();
 });
 net.on('state', showConnection);
+wire.on('pending', () => net.state === 'lost' && showConnection());
 wire.on('store', (answering) => notices.banner(answering ? '' : i18n.t('connection.store')));
 
 document.body.prepend(artwork());

@@ -305,6 +305,7 @@ export default {
     'data.deleteIt': 'Delete',
     'code.offline': 'The server cannot be reached. Are you online?',
     'connection.lost': 'Connection lost – reconnecting…',
+    'connection.kept': { one: 'What you did is kept.', other: 'What you did is kept: {n} moves.' },
     'connection.refused': 'The server ended the connection.',
     'connection.reload': 'Reload',
     'connection.store': 'The server cannot save just now. What you do is kept, and done as soon as it can.',

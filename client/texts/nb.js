@@ -305,6 +305,7 @@ export default {
     'data.deleteIt': 'Slett',
     'code.offline': 'Tjeneren er ikke å nå. Er du på nett?',
     'connection.lost': 'Mistet forbindelsen – kobler til igjen …',
+    'connection.kept': { one: 'Det du gjorde, er tatt vare på.', other: 'Det du gjorde, er tatt vare på: {n} trekk.' },
     'connection.refused': 'Tjeneren avsluttet forbindelsen.',
     'connection.reload': 'Last inn på nytt',
     'connection.store': 'Tjeneren kan ikke lagre akkurat nå. Det du gjør, blir tatt vare på og utført så snart den kan.',

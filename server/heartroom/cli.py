@@ -140,7 +140,8 @@ def solve(code: str, as_json: bool) -> None:
 def verify(file: Any, as_json: bool) -> None:
     """Play an exported game again, by the rules, and say how it ended. FILE may be - for standard input.
 
-    Exits with 1 if the record does not hold.
+    The moves are all that was done, what was undone and the undoing too. Exits with 1 if the record does not
+    hold.
     """
     try:
         game = read(file.read())
@@ -177,7 +178,9 @@ def _deal_of(code: str) -> Setup:
     try:
         return HEART_TO_HEART.deal(HEART_TO_HEART.parse_options({"code": code}), bytes(32))
     except Refused as refused:
-        raise click.ClickException(f"{code!r} is no deal code ({refused.code})") from None
+        raise click.ClickException(
+            f"{code!r} is no deal code ({refused.code}); one looks like HH1-N-AAAAAAM"
+        ) from None
 
 
 def _listen(settings: Settings, *, wanted: bool) -> socket.socket:

@@ -19,13 +19,13 @@ from typing import Any, Final, Self
 
 import msgspec
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 from websockets.typing import Subprotocol
 
 SUBPROTOCOL: Final = Subprotocol("heartroom.v1")
 COOKIE: Final = "heartroom"
 
-NEW, JOIN, ACT, NAME, LEAVE, PING = range(1, 7)
+NEW, JOIN, ACT, NAME, LEAVE, PING, SIT, STAND, START, QUICK = range(1, 11)
 DIFF, SNAPSHOT, ACK, REJECT, WELCOME, CREATED, TABLE, CLOCK, PONG, ERROR, RESUMED, STORE = range(12)
 
 
@@ -37,9 +37,17 @@ class Rejected(Exception):
         self.code: Final = code
 
 
+class NotAdmitted(Exception):
+    """The server does not want this connection; `status` is the HTTP status of its answer."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"HTTP status {status}")
+        self.status: Final = status
+
+
 class Lost(Exception):
-    """The connection is gone. Whether a request under way was done is not known: connect again, join with
-    what you hold, and send it again with the same id."""
+    """The connection is gone, or could not be made. Whether a request under way was done is not known:
+    connect again, join with what you hold, and send it again with the same id."""
 
 
 class OutOfStep(Exception):
@@ -103,21 +111,26 @@ class Client:
         cls, url: str, cookie: str | None = None, *, origin: str | None = None, **options: Any
     ) -> Self:
         """Connects to the server at `url` (`ws://host:port`) and returns once it has said *welcome*.
-        `options` go to `websockets.connect`."""
+        `options` go to `websockets.connect`. Raises `NotAdmitted`, `Lost`."""
         headers = {}
         if cookie is not None:
             headers["Cookie"] = f"{COOKIE}={cookie}"
         if origin is not None:
             headers["Origin"] = origin
         options.setdefault("max_size", 2**20)
-        connection = await connect(
-            f"{url}/ws",
-            subprotocols=[SUBPROTOCOL],
-            additional_headers=headers,
-            compression=None,
-            proxy=None,
-            **options,
-        )
+        try:
+            connection = await connect(
+                f"{url}/ws",
+                subprotocols=[SUBPROTOCOL],
+                additional_headers=headers,
+                compression=None,
+                proxy=None,
+                **options,
+            )
+        except InvalidStatus as refused:
+            raise NotAdmitted(refused.response.status_code) from refused
+        except (InvalidHandshake, OSError, EOFError, TimeoutError) as failed:
+            raise Lost(str(failed)) from failed
         assert connection.response is not None
         for header in connection.response.headers.get_all("Set-Cookie"):
             if header.startswith(f"{COOKIE}="):
@@ -146,10 +159,20 @@ class Client:
         self._next_ref += 1
         return self._next_ref
 
-    async def new(self, game: str, options: Mapping[str, Any] | None = None) -> str:
-        """Begins a session and returns its id. Raises `Rejected`, `Lost`."""
+    async def new(
+        self, game: str, options: Mapping[str, Any] | None = None, table: Mapping[str, Any] | None = None
+    ) -> str:
+        """Begins a session and returns its id. `table`: how a game with several seats is played, see *new* in
+        docs/protocol.md. Raises `Rejected`, `Lost`."""
         ref = self.fresh_ref()
-        answer: str = await self.ask(ref, [NEW, ref, game, dict(options or {})])
+        message = [NEW, ref, game, dict(options or {})]
+        answer: str = await self.ask(ref, message if table is None else [*message, dict(table)])
+        return answer
+
+    async def quick(self, game: str) -> str:
+        """Is seated at a public table, which soon starts, and returns its id. Raises `Rejected`, `Lost`."""
+        ref = self.fresh_ref()
+        answer: str = await self.ask(ref, [QUICK, ref, game])
         return answer
 
     async def join(self, session: str, epoch: int = 0, version: int = 0) -> None:
@@ -170,6 +193,22 @@ class Client:
         ref = self.fresh_ref() if ref is None else ref
         answer: int = await self.ask(ref, [ACT, ref, base, list(action)])
         return answer
+
+    async def sit(self, seat: int | None = None) -> None:
+        """Takes a seat of the joined session (`None`: any), or one's own back from a bot. Raises `Rejected`,
+        `Lost`."""
+        ref = self.fresh_ref()
+        await self.ask(ref, [SIT, ref, seat])
+
+    async def stand(self) -> None:
+        """Leaves one's seat for good. Raises `Rejected`, `Lost`."""
+        ref = self.fresh_ref()
+        await self.ask(ref, [STAND, ref])
+
+    async def start(self) -> None:
+        """Begins, with bots on the seats that are open. Raises `Rejected`, `Lost`."""
+        ref = self.fresh_ref()
+        await self.ask(ref, [START, ref])
 
     async def rename(self, name: str) -> str:
         """Takes a name and returns it as the server keeps it. Raises `Rejected`, `Lost`."""
@@ -202,7 +241,11 @@ class Client:
             raise Lost(str(closed)) from closed
 
     async def ask(self, ref: int, message: list[Any], *, on_welcome: bool = False) -> Any:
-        """Sends `message` and returns what answers its `ref`. Raises `Rejected`, `Lost`."""
+        """Sends `message` and returns what answers its `ref`; sent again before that, both get the answer.
+        Raises `Rejected`, `Lost`."""
+        if (asked := self._answers.get(ref)) is not None:
+            await self.send(message)
+            return await asyncio.shield(asked)
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._answers[ref] = future
         if on_welcome:

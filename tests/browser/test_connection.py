@@ -215,8 +215,10 @@ def test_a_server_that_is_killed_and_started_again_goes_on_with_the_game(
     banner = page.locator('[data-role="banner"]')
     expect(banner).to_contain_text(LOST)
     # what is tapped meanwhile is kept
+    expect(banner).not_to_contain_text("kept")
     table.draw(2)
     table.tap(STOCK)
+    expect(banner).to_contain_text("What you did is kept: 3 moves.")
     assert table.seen()["places"] == before["places"]
     server.start()
     if reload:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -107,10 +108,11 @@ async def test_the_pages_of_this_server_may_connect(served: Server) -> None:
     ],
 )
 async def test_the_pages_of_others_may_not(served: Server, origin: str) -> None:
-    with pytest.raises(websockets.InvalidStatus) as caught:
+    with pytest.raises(wire.NotAdmitted) as caught:
         await served.connect(origin=origin)
-    assert caught.value.response.status_code == 403
-    assert "Set-Cookie" not in caught.value.response.headers
+    assert caught.value.status == 403
+    assert isinstance(caught.value.__cause__, websockets.InvalidStatus)
+    assert "Set-Cookie" not in caught.value.__cause__.response.headers
 
 
 async def test_the_host_s_name_in_an_origin_is_not_enough(served: Server) -> None:
@@ -119,7 +121,7 @@ async def test_the_host_s_name_in_an_origin_is_not_enough(served: Server) -> Non
         f"http://127.0.0.1:{served.port + 1}",
         f"http://evil@{served.address}",
     ):
-        with pytest.raises(websockets.InvalidStatus):
+        with pytest.raises(wire.NotAdmitted):
             await served.connect(origin=origin)
 
 
@@ -578,3 +580,43 @@ async def test_while_the_store_does_not_answer_the_server_says_so_and_goes_on_wh
     assert server.terminate() == 0
     assert "Traceback" not in server.said()
     server.stop()
+
+
+async def test_a_request_sent_twice_is_answered_to_both_who_wait(served: Server) -> None:
+    async with await served.connect() as client:
+        await client.join(await client.new(GAME.name, {"code": CODE}))
+        ref = client.fresh_ref()
+        asked = client.act("draw", ref=ref), client.act("draw", ref=ref)
+        assert set(await asyncio.gather(*asked)) == {1}
+        assert client.table.version == 1
+
+
+async def test_a_program_makes_a_table_sits_down_begins_and_leaves(served: Server) -> None:
+    async with (
+        await served.connect() as host,
+        await served.connect() as guest,
+        await served.connect() as late,
+    ):
+        session = await host.new("hearts", {}, {"pace": 0, "level": "easy"})
+        await host.join(session)
+        await late.join(session)
+        await guest.join(session)
+        await guest.sit()
+        await guest.until(lambda: guest.table.seat is not None)
+        with pytest.raises(Rejected, match=r"^seat_taken$"):
+            await late.sit(guest.table.seat)
+        await host.start()
+        await guest.until(lambda: guest.table.started)
+        await guest.stand()
+        await guest.until(lambda: guest.table.seat is None)
+        quick = await guest.quick("hearts")
+        assert quick != session
+        await guest.join(quick)
+        assert guest.table.seat is not None
+
+
+async def test_who_cannot_connect_learns_it_as_one_error() -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        with pytest.raises(Lost):
+            await wire.Client.connect(f"ws://127.0.0.1:{nobody.getsockname()[1]}")

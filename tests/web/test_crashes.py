@@ -15,10 +15,9 @@ from typing import Any
 
 import psutil
 import pytest
-from websockets.exceptions import InvalidHandshake
 
 from heartroom import client as wire
-from heartroom.client import Client, Lost, Rejected
+from heartroom.client import Client, Lost, NotAdmitted, Rejected
 from heartroom.sessions.log import unpack
 from heartroom.store.embedded import Embedded
 from heartroom.store.store import Store
@@ -67,7 +66,7 @@ class Player:
     async def play(self) -> None:
         """Returns when it is told that it is enough and everything is answered."""
         while not (self._enough and not self._unanswered):
-            with contextlib.suppress(Lost, OSError, EOFError, InvalidHandshake):
+            with contextlib.suppress(Lost, NotAdmitted):
                 async with await Client.connect(self._url, self._cookie) as client:
                     client.table = self._table
                     try:

@@ -59,7 +59,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-PAGES = ("/", "/g/AAAAAAAAAAAA", "/r/AAAAAAAAAAAA", "/d/HH1-N-AAAAAAM", "/rules/heart-to-heart", "/settings")
+PAGES = ("/", "/g/AAAAAAAAAAAA", "/r/AAAAAAAAAAAA", "/d/HH1-N-AAAAAAM", "/rules/heart-to-heart", "/me")
 
 
 async def test_every_page_is_the_client_and_carries_the_headers(built: Path) -> None:
@@ -80,7 +80,7 @@ async def test_a_page_makes_a_player_of_a_stranger_and_keeps_one_it_knows(built:
         name, *flags = cookie.split("; ")
         assert flags == ["Path=/", "Max-Age=31536000", "HttpOnly", "SameSite=Lax"]
         assert Identity(SECRET).read(name) is not None
-        again = await get("/settings", cookie=f"theme=dark; {name}")
+        again = await get("/me", cookie=f"theme=dark; {name}")
         assert again.one("set-cookie") == cookie
         other = await get("/", cookie=name[:-1])
         assert other.one("set-cookie").split("; ")[0] != name

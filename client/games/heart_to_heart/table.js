@@ -358,7 +358,8 @@ export class Table {
     frame.setInfo('moves', i18n.number(now.moves) + counted, counted && i18n.t('hh.counted', { n: now.counted }));
     frame.setInfo('code', now.code);
     if (interactive) frame.enableTool('undo', ahead.canUndo);
-    if (interactive) frame.setRibbon(...(now.status === 'stuck' ? [i18n.t('hh.stuck')] : []));
+    // while the dialog says so nothing else need
+    if (interactive) frame.setRibbon(...(now.status === 'stuck' && !this.#stuckDialog ? [i18n.t('hh.stuck')] : []));
   }
 
   // ---- what has happened
@@ -479,6 +480,11 @@ export class Table {
         ...(canUndo ? [{ role: 'stuck-undo', kind: /** @type {const} */ ('main'), label: t('tool.undo'), run: () => void this.#takeBack() }] : []),
         ...(ranked?.() ? [] : [{ role: 'stuck-new', kind: /** @type {'main' | 'plain'} */ (canUndo ? 'plain' : 'main'), label: t('tool.new'), run: newGame }]),
       ],
+      closed: () => {
+        this.#stuckDialog = null;
+        if (this.#root.isConnected) this.#paint();
+      },
     });
+    this.#paint();
   }
 }
