@@ -110,7 +110,7 @@ async def a_hand_of_hearts(node: Node, people: list[str]) -> Any:
         view = hearts.view(room.state, hearts.perspective(seat))
         action = hearts.choose(hearts.levels[0], view, seat, "seed")
         body = pack(Deed(seat, room.version + 1, action))
-        _, (result,) = await node.house.store.commit([Commit(room.sid, room.epoch, room.version, body, 0)])
+        ((result, _),) = await node.house.store.commit([Commit(room.sid, room.epoch, room.version, body, 0)])
         assert result == STORED
         opened = await node.house.store.open(room.sid, room.version)
         assert opened is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -258,8 +258,8 @@ async def test_a_finished_game_is_unlisted_by_who_opens_it_if_the_node_died_befo
     assert opened is not None
     for version, action in enumerate(WINNING):  # stored by a node that then does nothing more
         body = pack(Deed(0, version + 1, action))
-        _, results = await there.store.commit([Commit(sid, opened.record.epoch, version, body, 0)])
-        assert results == [STORED]
+        ((result, _),) = await there.store.commit([Commit(sid, opened.record.epoch, version, body, 0)])
+        assert result == STORED
     assert await listed(there.store, player, sid)()
     room = await opens(shared).open(sid)
     assert room.is_over
@@ -358,8 +358,8 @@ async def test_a_node_that_was_struck_off_before_it_listened_reads_on(
         opened_s: asyncio.Event
         goes_on: asyncio.Event
 
-        async def open(self, sid: str, version: int = 0) -> Opened | None:
-            found = await super().open(sid, version)
+        async def open(self, sid: str, version: int = 0, stored_ms: int = 0) -> Opened | None:
+            found = await super().open(sid, version, stored_ms)
             if not self.opened_s.is_set():
                 self.opened_s.set()
                 await self.goes_on.wait()
@@ -732,14 +732,112 @@ async def test_who_holds_what_was_lost_gets_a_snapshot(house: House) -> None:
     assert back.table.view == guest.table.view
 
 
+async def refill(store: Store, sid: str, count: int) -> None:
+    """Takes the last entries of a log away, and another node, which never saw them, stores as many others."""
+    await lose(store, sid, count)
+    opened = await store.open(sid)
+    assert opened is not None
+    stored_ms = opened.entries[-1].at_ms
+    for version in range(opened.version, opened.version + count):
+        # a failover takes longer than a millisecond
+        await until(lambda after=stored_ms: later(store, after))  # type: ignore[misc]
+        commit = Commit(sid, opened.record.epoch, version, pack(Deed(0, version + 1, ("draw",))), 0)
+        ((result, stored_ms),) = await store.commit([commit])
+        assert result == STORED
+
+
+async def later(store: Store, than_ms: int) -> bool:
+    return await store.time_ms() > than_ms
+
+
+async def test_a_log_that_lost_entries_and_was_refilled_to_its_old_length_is_not_taken_for_the_old_one(
+    shared: StoreProcess, opens: Open, connect: Connect
+) -> None:
+    here, there = opens(shared), opens(shared)
+    guest = await game(here)
+    stranger = await Guest.join(there, guest.room.sid)
+    for _ in range(5):
+        await guest.act("draw")
+    await stranger.at(5)
+    epoch = guest.table.epoch
+    lost = guest.outlet.answered[3]
+    async with quiet(here, there, guest.room.sid):
+        await refill(connect(shared), guest.room.sid, 2)
+    assert await guest.act("draw") == 6
+    guest.outlet.answers.clear()
+    assert await guest.act("draw", ref=lost) == 7, "what was lost may be done again"
+    assert guest.table.epoch != epoch
+    await stranger.at(7)
+    assert stranger.table.epoch == guest.table.epoch
+    assert stranger.table.view == guest.table.view == guest.fresh()
+
+
+@contextlib.asynccontextmanager
+async def quiet(here: House, there: House, sid: str) -> AsyncIterator[None]:
+    """Neither node hears of what is stored meanwhile: a failover costs them their connections."""
+    for house in (here, there):
+        await house.store.close(sid)
+    yield
+    for house in (here, there):
+        await house.store.open(sid)
+
+
+async def test_news_of_a_refilled_log_does_not_follow_what_was_lost(
+    shared: StoreProcess, opens: Open, connect: Connect
+) -> None:
+    """All that this node hears is the next version, of a log that is no more the one it knows."""
+    house, store = opens(shared), connect(shared)
+    guest = await game(house)
+    for _ in range(5):
+        await guest.act("draw")
+    epoch = guest.table.epoch
+    async with quiet(house, house, guest.room.sid):
+        await refill(store, guest.room.sid, 2)
+    ((result, _),) = await store.commit([Commit(guest.room.sid, epoch, 5, pack(Deed(0, 99, ("draw",))), 0)])
+    assert result == STORED
+    await guest.outlet.until(lambda: guest.table.epoch != epoch)
+    assert guest.table.version == 6
+    assert guest.table.view == guest.fresh()
+    assert await guest.act("draw") == 7
+
+
+async def test_news_of_a_version_that_is_known_otherwise_is_no_repetition(
+    shared: StoreProcess, opens: Open, connect: Connect
+) -> None:
+    house, store = opens(shared), connect(shared)
+    guest = await game(house)
+    for _ in range(5):
+        await guest.act("draw")
+    epoch = guest.table.epoch
+    await refill(store, guest.room.sid, 1)
+    await guest.outlet.until(lambda: guest.table.epoch != epoch)
+    assert guest.table.version == 5
+    assert guest.table.view == guest.fresh()
+
+
+async def test_a_node_that_looks_again_at_a_refilled_log_sees_it(
+    shared: StoreProcess, opens: Open, connect: Connect
+) -> None:
+    house = opens(shared)
+    guest = await game(house)
+    for _ in range(5):
+        await guest.act("draw")
+    epoch = guest.table.epoch
+    async with quiet(house, house, guest.room.sid):
+        await refill(connect(shared), guest.room.sid, 1)
+    guest.room.look_again()
+    await guest.outlet.until(lambda: guest.table.epoch != epoch)
+    assert guest.table.version == 5
+
+
 async def test_news_that_outruns_the_log_is_no_loss(shared: StoreProcess, opens: Open) -> None:
     """While the log is read other nodes go on: what is heard meanwhile is newer than what was read."""
 
     class Slow(Store):
         late: asyncio.Event | None = None
 
-        async def open(self, sid: str, version: int = 0) -> Opened | None:
-            found = await super().open(sid, version)
+        async def open(self, sid: str, version: int = 0, stored_ms: int = 0) -> Opened | None:
+            found = await super().open(sid, version, stored_ms)
             if self.late is not None:
                 await self.late.wait()
             return found

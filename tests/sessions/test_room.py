@@ -17,7 +17,7 @@ from heartroom.sessions.house import House
 from heartroom.sessions.log import Deed, pack
 from heartroom.sessions.room import Limits, Room
 from heartroom.store import keys
-from heartroom.store.store import Commit, Entry, Opened, Store
+from heartroom.store.store import Commit, Entry, News, Opened, Store
 from tests.conftest import Open
 from tests.support.games import GAME, WINNING, begin, pid
 from tests.support.guests import Guest, until
@@ -473,6 +473,10 @@ def entry(ref: int, *action: Any) -> Entry:
     return Entry(1000, pack(Deed(0, ref, action)))
 
 
+def news(epoch: int, version: int, ref: int) -> News:
+    return News("s", epoch, version, 1000 if version > 1 else 0, entry(ref, "draw"))
+
+
 @pytest.fixture
 async def opened(store: Store) -> Opened:
     found = await store.open(await begin(store, "the player"))
@@ -500,7 +504,7 @@ async def test_news_that_arrives_while_the_log_is_read_is_not_forgotten(room: Ro
     """The log was read up to version 2 when the third entry was published; its news was here before."""
     room.look_again()
     assert desk.catching_up == 1
-    room.hear(room.epoch, 3, entry(3, "draw"))
+    room.hear(news(room.epoch, 3, 3))
     room.missed(0, [entry(1, "draw"), entry(2, "draw")])
     room.settled()
     assert room.version == 2
@@ -515,7 +519,7 @@ async def test_news_of_another_epoch_that_arrives_while_the_log_is_read_is_not_f
     room: Room, desk: Desk
 ) -> None:
     room.look_again()
-    room.hear(room.epoch + 1, 1, entry(1, "draw"))
+    room.hear(news(room.epoch + 1, 1, 1))
     room.settled()
     assert desk.catching_up == 2
 
@@ -524,7 +528,7 @@ async def test_an_action_that_waits_is_taken_up_only_when_nothing_was_missed(roo
     guest = look_on(room)
     room.look_again()
     guest.send("draw", base=0, ref=7)
-    room.hear(room.epoch, 2, entry(2, "draw"))
+    room.hear(news(room.epoch, 2, 2))
     room.settled()
     assert desk.commits == []
     room.missed(0, [entry(1, "draw"), entry(2, "draw")])
@@ -572,7 +576,7 @@ async def test_an_action_that_comes_after_another_node_s_is_judged_again(room: R
     guest = look_on(room)
     guest.send("draw", ref=7)
     guest.send("undo", ref=8)
-    room.hear(room.epoch, 1, entry(1, "draw"))
+    room.hear(news(room.epoch, 1, 1))
     desk.commits[0][1](1, 0)
     room.missed(1, [])
     room.settled()
@@ -585,7 +589,7 @@ async def test_the_same_action_over_two_nodes_is_done_once(room: Room, desk: Des
     """The player's client lost its connection to the other node, and sent the action again to this one."""
     guest = look_on(room)
     guest.send("draw", ref=7)
-    room.hear(room.epoch, 1, entry(7, "draw"))
+    room.hear(news(room.epoch, 1, 7))
     assert guest.outlet.answers == {7: 1}
     desk.commits[0][1](1, 0)
     room.missed(1, [])
@@ -597,7 +601,7 @@ async def test_the_same_action_over_two_nodes_is_done_once(room: Room, desk: Des
 async def test_news_that_is_heard_twice_or_late_changes_nothing(room: Room) -> None:
     guest = look_on(room)
     for version in (1, 1, 2, 1, 2):
-        room.hear(room.epoch, version, entry(version, "draw"))
+        room.hear(news(room.epoch, version, version))
     assert guest.table.version == room.version == 2
     room.missed(0, [entry(1, "draw"), entry(2, "draw")])
     assert room.version == 2
@@ -605,10 +609,10 @@ async def test_news_that_is_heard_twice_or_late_changes_nothing(room: Room) -> N
 
 async def test_a_gap_in_the_news_is_read_from_the_log(room: Room, desk: Desk) -> None:
     guest = look_on(room)
-    room.hear(room.epoch, 1, entry(1, "draw"))
-    room.hear(room.epoch, 3, entry(3, "draw"))
+    room.hear(news(room.epoch, 1, 1))
+    room.hear(news(room.epoch, 3, 3))
     assert (guest.table.version, desk.catching_up) == (1, 1)
-    room.hear(room.epoch, 2, entry(2, "draw"))
+    room.hear(news(room.epoch, 2, 2))
     room.missed(1, [entry(2, "draw"), entry(3, "draw")])
     room.settled()
     assert guest.table.version == 3

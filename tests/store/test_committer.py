@@ -9,7 +9,7 @@ from functools import partial
 from structlog.testing import capture_logs
 
 from heartroom.store.committer import Committer
-from heartroom.store.store import CONFLICT, GONE, STORED, Commit, Store
+from heartroom.store.store import CONFLICT, GONE, STORED, Commit, Outcome, Store
 from tests.conftest import Connect
 from tests.support.games import begin
 from tests.support.stores import StoreProcess
@@ -22,7 +22,7 @@ class Watched(Store):
         super().__init__(url, timeout_s=timeout_s)
         self.batches: list[int] = []
 
-    async def commit(self, commits: Sequence[Commit]) -> tuple[int, list[int]]:
+    async def commit(self, commits: Sequence[Commit]) -> list[Outcome]:
         self.batches.append(len(commits))
         return await super().commit(commits)
 
@@ -167,7 +167,7 @@ async def test_commits_wait_for_nobody_s_answer_in_the_same_turn(store: Store) -
 
 async def test_a_store_that_fails_as_nobody_foresaw_leaves_no_commit_untold(shared: StoreProcess) -> None:
     class Broken(Store):
-        async def commit(self, commits: Sequence[Commit]) -> tuple[int, list[int]]:
+        async def commit(self, commits: Sequence[Commit]) -> list[Outcome]:
             raise ZeroDivisionError
 
     store = Broken(shared.url)

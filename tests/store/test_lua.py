@@ -105,7 +105,7 @@ def fresh_node() -> str:
 async def test_commit_appends_the_entry_after_the_time_of_the_store(bench: Bench, node: str) -> None:
     sid = await bench.session()
     before = await bench.now_ms()
-    now, result = await bench.run("commit", sid, node, EPOCH, 0, b"draw", 0)
+    now, result = await bench.run("commit", sid, node, "", EPOCH, 0, 0, b"draw", 0)
     after = await bench.now_ms()
     assert result == STORED
     assert before <= now <= after
@@ -115,13 +115,13 @@ async def test_commit_appends_the_entry_after_the_time_of_the_store(bench: Bench
 async def test_commit_takes_any_bytes_as_an_entry(bench: Bench, node: str) -> None:
     body = bytes(range(256)) + b" {}\r\n%s"
     sid = await bench.session()
-    await bench.run("commit", sid, node, EPOCH, 0, body, 0)
+    await bench.run("commit", sid, node, "", EPOCH, 0, 0, body, 0)
     assert (await bench.log(sid))[0][13:] == body
 
 
 async def test_commit_follows_the_version_it_was_meant_for(bench: Bench, node: str) -> None:
     sid = await bench.session(b"1", b"2")
-    assert (await bench.run("commit", sid, node, EPOCH, 2, b"3", 0))[1:] == [STORED]
+    assert (await bench.run("commit", sid, node, "", EPOCH, 2, 0, b"3", 0))[1:] == [STORED]
     assert len(await bench.log(sid)) == 3
 
 
@@ -130,7 +130,7 @@ async def test_commit_refuses_another_version_and_changes_nothing(
     bench: Bench, node: str, version: int
 ) -> None:
     sid = await bench.session(b"1", b"2")
-    assert (await bench.run("commit", sid, node, EPOCH, version, b"x", 99))[1:] == [CONFLICT]
+    assert (await bench.run("commit", sid, node, "", EPOCH, version, 0, b"x", 99))[1:] == [CONFLICT]
     assert await bench.log(sid) == [b"1", b"2"]
     assert await bench.redis.ttl(keys.session(sid)) == -1
 
@@ -138,13 +138,28 @@ async def test_commit_refuses_another_version_and_changes_nothing(
 @pytest.mark.parametrize("epoch", ["8", "", "07", "7.0"])
 async def test_commit_refuses_another_epoch_and_changes_nothing(bench: Bench, node: str, epoch: str) -> None:
     sid = await bench.session()
-    assert (await bench.run("commit", sid, node, epoch, 0, b"x", 0))[1:] == [CONFLICT]
+    assert (await bench.run("commit", sid, node, "", epoch, 0, 0, b"x", 0))[1:] == [CONFLICT]
     assert await bench.log(sid) == []
+
+
+async def test_commit_follows_the_entry_that_it_was_meant_for(bench: Bench, node: str) -> None:
+    sid = await bench.session(b"1000000000001a", b"1000000000002b")
+    for before in (1000000000001, 1000000000003, 1):
+        assert (await bench.run("commit", sid, node, "", EPOCH, 2, before, b"x", 9))[1:] == [CONFLICT]
+    for version in (1, 3):
+        assert (await bench.run("commit", sid, node, "", EPOCH, version, 1000000000002, b"x", 9))[1:] == [
+            CONFLICT
+        ]
+    assert len(await bench.log(sid)) == 2
+    now, result = await bench.run("commit", sid, node, "", EPOCH, 2, 1000000000002, b"x", 9)
+    assert result == STORED
+    assert (await bench.run("commit", sid, node, "", EPOCH, 3, now, b"y", 9))[1:] == [STORED]
+    assert [entry[13:] for entry in await bench.log(sid)] == [b"a", b"b", b"x", b"y"]
 
 
 async def test_commit_to_a_session_that_is_gone_leaves_no_log_behind(bench: Bench, node: str) -> None:
     sid = secrets.token_urlsafe(9)
-    assert (await bench.run("commit", sid, node, EPOCH, 0, b"x", 99))[1:] == [GONE]
+    assert (await bench.run("commit", sid, node, "", EPOCH, 0, 0, b"x", 99))[1:] == [GONE]
     assert not await bench.redis.exists(keys.session(sid), keys.log(sid))
 
 
@@ -155,11 +170,12 @@ async def test_commit_judges_each_of_a_batch_by_itself(bench: Bench, node: str) 
         "commit",
         [good, late, gone, broken, last],
         node,
-        *(EPOCH, 1, b"good", 0),
-        *(EPOCH, 0, b"late", 0),
-        *(EPOCH, 1, b"gone", 0),
-        *("8", 1, b"broken", 0),
-        *(EPOCH, 1, b"last", 0),
+        "",
+        *(EPOCH, 1, 0, b"good", 0),
+        *(EPOCH, 0, 0, b"late", 0),
+        *(EPOCH, 1, 0, b"gone", 0),
+        *("8", 1, 0, b"broken", 0),
+        *(EPOCH, 1, 0, b"last", 0),
     )
     assert results == [STORED, CONFLICT, GONE, CONFLICT, STORED]
     assert await bench.log(good) == [b"1", f"{now}good".encode()]
@@ -172,7 +188,7 @@ async def test_commit_of_two_entries_to_one_session_at_one_version_stores_the_fi
 ) -> None:
     sid = await bench.session()
     _, *results = await bench.run(
-        "commit", [sid, sid], node, *(EPOCH, 0, b"first", 0), *(EPOCH, 0, b"second", 0)
+        "commit", [sid, sid], node, "", *(EPOCH, 0, 0, b"first", 0), *(EPOCH, 0, 0, b"second", 0)
     )
     assert results == [STORED, CONFLICT]
     assert [entry[13:] for entry in await bench.log(sid)] == [b"first"]
@@ -180,7 +196,7 @@ async def test_commit_of_two_entries_to_one_session_at_one_version_stores_the_fi
 
 async def test_commit_sets_how_long_a_session_and_its_log_live(bench: Bench, node: str) -> None:
     sid = await bench.session()
-    await bench.run("commit", sid, node, EPOCH, 0, b"x", 5000)
+    await bench.run("commit", sid, node, "", EPOCH, 0, 0, b"x", 5000)
     for key in (keys.session(sid), keys.log(sid)):
         assert 4900 < await bench.redis.ttl(key) <= 5000
 
@@ -189,7 +205,7 @@ async def test_commit_leaves_a_session_s_life_as_it_is_if_told_0(bench: Bench, n
     sid = await bench.session(b"1")
     await bench.redis.expire(keys.session(sid), 5000)
     await bench.redis.expire(keys.log(sid), 5000)
-    await bench.run("commit", sid, node, EPOCH, 1, b"x", 0)
+    await bench.run("commit", sid, node, "", EPOCH, 1, 0, b"x", 0)
     for key in (keys.session(sid), keys.log(sid)):
         assert 4900 < await bench.redis.ttl(key) <= 5000
 
@@ -198,8 +214,8 @@ async def test_commit_tells_every_other_node_and_not_its_own(bench: Bench) -> No
     own, *others = (fresh_node() for _ in range(3))
     sid = await bench.session(b"1", nodes=",".join((others[0], own, others[1])))
     ears = [await bench.listen(name) for name in (own, *others)]
-    now, _ = await bench.run("commit", sid, own, EPOCH, 1, b"a b c", 0)
-    news = f"{sid} {EPOCH} 2 {now}a b c".encode()
+    now, _ = await bench.run("commit", sid, own, "", EPOCH, 1, 0, b"a b c", 0)
+    news = f"{sid} {own} {EPOCH} 2 0 {now}a b c".encode()
     assert [await ear.heard() for ear in ears] == [[], [news], [news]]
     for ear in ears:
         await ear.stop()
@@ -209,8 +225,8 @@ async def test_commit_that_is_refused_tells_nobody(bench: Bench) -> None:
     own, other = fresh_node(), fresh_node()
     sid = await bench.session(b"1", nodes=f"{own},{other}")
     ear = await bench.listen(other)
-    await bench.run("commit", sid, own, EPOCH, 0, b"x", 0)
-    await bench.run("commit", sid, own, "8", 1, b"x", 0)
+    await bench.run("commit", sid, own, "", EPOCH, 0, 0, b"x", 0)
+    await bench.run("commit", sid, own, "", "8", 1, 0, b"x", 0)
     assert await ear.heard() == []
     await ear.stop()
 
@@ -219,7 +235,7 @@ async def test_commit_strikes_off_a_node_that_hears_nothing(bench: Bench) -> Non
     own, there, dead = (fresh_node() for _ in range(3))
     sid = await bench.session(nodes=f"{dead},{own},{there}")
     ear = await bench.listen(there)
-    await bench.run("commit", sid, own, EPOCH, 0, b"x", 0)
+    await bench.run("commit", sid, own, "", EPOCH, 0, 0, b"x", 0)
     assert await bench.nodes(sid) == f"{own},{there}"
     assert len(await ear.heard()) == 1
     await ear.stop()
@@ -227,14 +243,14 @@ async def test_commit_strikes_off_a_node_that_hears_nothing(bench: Bench) -> Non
 
 async def test_commit_strikes_off_the_last_of_the_others(bench: Bench) -> None:
     sid = await bench.session(nodes=fresh_node())
-    await bench.run("commit", sid, fresh_node(), EPOCH, 0, b"x", 0)
+    await bench.run("commit", sid, fresh_node(), "", EPOCH, 0, 0, b"x", 0)
     assert await bench.nodes(sid) == ""
 
 
 async def test_commit_keeps_its_own_node_though_nobody_listens_there(bench: Bench, node: str) -> None:
     for nodes in (node, f"{node},{fresh_node()}"):
         sid = await bench.session(nodes=nodes)
-        await bench.run("commit", sid, node, EPOCH, 0, b"x", 0)
+        await bench.run("commit", sid, node, "", EPOCH, 0, 0, b"x", 0)
         assert await bench.nodes(sid) == node
 
 
@@ -243,21 +259,21 @@ async def test_commit_keeps_its_own_node_though_nobody_listens_there(bench: Benc
 
 async def test_open_finds_no_session_and_makes_none(bench: Bench, node: str) -> None:
     sid = secrets.token_urlsafe(9)
-    assert await bench.run("open", sid, node, 0, 100) is None
+    assert await bench.run("open", sid, node, 0, 100, 0) is None
     assert not await bench.redis.exists(keys.session(sid), keys.log(sid))
 
 
 async def test_open_gives_the_time_the_hash_and_the_log(bench: Bench, node: str) -> None:
     sid = await bench.session(b"1", b"2", b"3")
     before = await bench.now_ms()
-    now, flat, length, entries = await bench.run("open", sid, node, 0, 100)
+    now, flat, length, entries, follows = await bench.run("open", sid, node, 0, 100, 0)
     assert before <= now <= await bench.now_ms()
     assert dict(zip(flat[::2], flat[1::2], strict=True)) == {
         b"epoch": EPOCH.encode(),
         b"nodes": node.encode(),
         b"game": b"g",
     }
-    assert length == 3
+    assert (length, follows) == (3, 1)
     assert entries == [b"1", b"2", b"3"]
 
 
@@ -266,13 +282,24 @@ async def test_open_gives_what_came_after_a_version(
     bench: Bench, node: str, version: int, entries: list[bytes]
 ) -> None:
     sid = await bench.session(b"1", b"2", b"3")
-    assert (await bench.run("open", sid, node, version, 100))[2:] == [3, entries]
+    assert (await bench.run("open", sid, node, version, 100, 0))[2:] == [3, entries, int(version <= 3)]
+
+
+@pytest.mark.parametrize(
+    ("version", "stored", "follows"),
+    [(0, 7, 1), (1, 1000000000001, 1), (2, 1000000000002, 1), (2, 1000000000001, 0), (3, 1000000000003, 0)],
+)
+async def test_open_says_whether_the_log_is_the_one_that_the_node_knows(
+    bench: Bench, node: str, version: int, stored: int, follows: int
+) -> None:
+    sid = await bench.session(b"1000000000001a", b"1000000000002b")
+    assert (await bench.run("open", sid, node, version, 100, stored))[4] == follows
 
 
 async def test_open_notes_each_node_once(bench: Bench) -> None:
     sid = await bench.session()
     for node in ("ab", "abc", "b", "ab", "abc", "b"):
-        await bench.run("open", sid, node, 0, 100)
+        await bench.run("open", sid, node, 0, 100, 0)
     assert await bench.nodes(sid) == "ab,abc,b"
 
 
@@ -282,7 +309,7 @@ async def test_open_prolongs_a_life_and_never_shortens_it(bench: Bench, node: st
         if life == 5000:
             await bench.redis.expire(keys.session(sid), 10)
             await bench.redis.expire(keys.log(sid), 10)
-        await bench.run("open", sid, node, 0, life)
+        await bench.run("open", sid, node, 0, life, 0)
         for key in (keys.session(sid), keys.log(sid)):
             least = 4900 if life == 5000 else 8900
             assert least < await bench.redis.ttl(key) <= least + 100
@@ -311,7 +338,7 @@ async def test_a_closed_session_is_heard_of_no_more(bench: Bench) -> None:
     sid = await bench.session(nodes=other)
     ear = await bench.listen(other)
     await bench.run("close", sid, other)
-    await bench.run("commit", sid, own, EPOCH, 0, b"x", 0)
+    await bench.run("commit", sid, own, "", EPOCH, 0, 0, b"x", 0)
     assert await ear.heard() == []
     await ear.stop()
 
@@ -321,28 +348,63 @@ async def test_a_closed_session_is_heard_of_no_more(bench: Bench) -> None:
 
 async def test_renew_takes_a_new_epoch_where_entries_are_missing(bench: Bench) -> None:
     sid = await bench.session(b"1", b"2")
-    assert await bench.run("renew", sid, EPOCH, "8", 3) == b"8"
+    assert await bench.run("renew", sid, EPOCH, "8", 3, 0) == b"8"
     assert await bench.redis.hget(keys.session(sid), "epoch") == b"8"
 
 
 @pytest.mark.parametrize("length", [0, 1, 2])
 async def test_renew_keeps_the_epoch_where_none_is_missing(bench: Bench, length: int) -> None:
     sid = await bench.session(b"1", b"2")
-    assert await bench.run("renew", sid, EPOCH, "8", length) == EPOCH.encode()
+    assert await bench.run("renew", sid, EPOCH, "8", length, 0) == EPOCH.encode()
     assert await bench.redis.hget(keys.session(sid), "epoch") == EPOCH.encode()
 
 
 async def test_renew_by_the_second_node_keeps_the_first_one_s_epoch(bench: Bench) -> None:
     sid = await bench.session(b"1", b"2")
-    await bench.run("renew", sid, EPOCH, "8", 3)
-    assert await bench.run("renew", sid, EPOCH, "9", 3) == b"8"
+    await bench.run("renew", sid, EPOCH, "8", 3, 0)
+    assert await bench.run("renew", sid, EPOCH, "9", 3, 0) == b"8"
     assert await bench.redis.hget(keys.session(sid), "epoch") == b"8"
 
 
 async def test_renew_of_no_session_makes_none(bench: Bench) -> None:
     sid = secrets.token_urlsafe(9)
-    assert await bench.run("renew", sid, EPOCH, "8", 3) is None
+    assert await bench.run("renew", sid, EPOCH, "8", 3, 0) is None
     assert not await bench.redis.exists(keys.session(sid))
+
+
+async def test_renew_takes_a_new_epoch_where_another_entry_stands(bench: Bench) -> None:
+    sid = await bench.session(b"1000000000001a", b"1000000000002b")
+    assert await bench.run("renew", sid, EPOCH, "8", 2, 1000000000002) == EPOCH.encode()
+    assert await bench.run("renew", sid, EPOCH, "8", 1, 1000000000001) == EPOCH.encode()
+    assert await bench.run("renew", sid, EPOCH, "8", 2, 1000000000001) == b"8"
+
+
+# -- beat
+
+
+async def beat(bench: Bench, key: str, node: str, how: str, lease_ms: int = 60_000) -> tuple[int, set[str]]:
+    source = (LUA / "beat.lua").read_text()
+    held, *nodes = await bench.redis.eval(source, 1, key, node, lease_ms, how)
+    return held, {name.decode() for name in nodes}
+
+
+async def test_beat_tells_whose_leases_hold(bench: Bench) -> None:
+    key = fresh_node()
+    assert await beat(bench, key, "a", "come") == (0, {"a"})
+    assert await beat(bench, key, "b", "come") == (0, {"a", "b"})
+    assert await beat(bench, key, "a", "stay") == (1, {"a", "b"})
+    assert await beat(bench, key, "b", "go") == (1, {"a"})
+    assert await beat(bench, key, "a", "stay") == (1, {"a"})
+
+
+async def test_beat_strikes_off_a_node_that_says_nothing_and_does_not_let_it_back(bench: Bench) -> None:
+    key = fresh_node()
+    await beat(bench, key, "a", "come")
+    await beat(bench, key, "b", "come")
+    await bench.redis.hset(key, "a", await bench.now_ms() - 10_001)
+    assert await beat(bench, key, "b", "stay", 10_000) == (1, {"b"})
+    assert await beat(bench, key, "a", "stay", 10_000) == (0, {"b"})
+    assert await beat(bench, key, "c", "come", 10_000) == (0, {"b", "c"})
 
 
 # -- create

@@ -108,7 +108,7 @@ async def play(room: Room, house: House, actions: list[tuple[Any, ...]]) -> None
     """Stores actions as if the player had taken them, and lets the room read them."""
     for action in actions:
         body = pack(Deed(0, secrets.randbelow(2**50) + 1, action))
-        _, (result,) = await house.store.commit([Commit(room.sid, room.epoch, room.version, body, 0)])
+        ((result, _),) = await house.store.commit([Commit(room.sid, room.epoch, room.version, body, 0)])
         assert result == STORED
         opened = await house.store.open(room.sid, room.version)
         assert opened is not None

@@ -38,6 +38,8 @@ class House:
     """First and longest pause between two attempts to reach a store that is away."""
     SWEEP_S: Final = 5.0
     """How often empty rooms are looked for."""
+    BEAT_S: Final = 2.0
+    """How often this node says that it lives. It is believed for `Store.LEASE_MS`."""
 
     QUICK_MS: Final = 8_000
     """How long a table that *quick* has made waits for others."""
@@ -65,6 +67,11 @@ class House:
         self._opening: dict[str, asyncio.Task[Room]] = {}
         self._early: dict[str, list[News]] = {}
         self._closing: dict[str, asyncio.Task[None]] = {}
+        self._alive: frozenset[str] = frozenset()
+        """The nodes that lived at the last beat; none before the first."""
+        self._first_beat = asyncio.Lock()
+        self._told: set[str] = set()
+        """Nodes that told us of players who are connected there."""
         self._hearings = 0
         """How often listening to the other nodes has begun."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -72,8 +79,9 @@ class House:
         self._reading = asyncio.Semaphore(64)
 
     def start(self) -> None:
-        """Begins to listen to the other nodes and to close empty rooms."""
+        """Begins to listen to the other nodes, to say that this one lives, and to close empty rooms."""
         self._spawn(self._listen())
+        self._spawn(self._live())
         self._spawn(self._sweep())
 
     async def aclose(self) -> None:
@@ -91,6 +99,7 @@ class House:
         with contextlib.suppress(Away):  # if it is away for one it is for all
             for sid in list(self.rooms):
                 await self.store.close(sid)
+            await self.store.leave()
 
     # -- sessions
 
@@ -272,6 +281,9 @@ class House:
             _log.error("task failed", exc_info=error)
 
     async def _open(self, sid: str) -> Room:
+        async with self._first_beat:
+            if not self._alive:  # who has no lease could be struck off
+                await self._beat()
         hearings = self._hearings
         opened = await self.store.open(sid)
         if opened is None:
@@ -281,13 +293,15 @@ class House:
             _log.error("no rules for session", sid=sid, game=opened.record.game, rules=opened.record.rules)
             raise Refused(Code.UNKNOWN_GAME.value)
         room = Room(sid, game, opened, {}, self, self.limits)
+        room.others = opened.nodes - {self.store.node}
         self.rooms[sid] = room
         for news in self._early.pop(sid, ()):
-            room.hear(news.epoch, news.version, news.entry)
+            room.hear(news)
         if self._hearings != hearings:  # what was stored before we listened was told to nobody here
             room.look_again()
         await self._unless_away(self._name_players(room))
         if game.seats > 1:
+            room.nobody_yet()
             self._spawn(self._unless_away(self.store.tell_presence(sid, -1, True)))
         if room.is_over or game.seats > 1:
             self.tidy(room)
@@ -309,12 +323,13 @@ class House:
                         for room in list(self.rooms.values()):
                             room.look_again()
                         self._spawn(self._unless_away(self._name_all()))
+                        self._spawn(self._unless_away(self._ask_all()))
                         self.topics.all_changed()
                     elif isinstance(news, Changed):
                         self.topics.changed(news.topic)
                     elif isinstance(news, News):
                         if (room_here := self.rooms.get(news.sid)) is not None:
-                            room_here.hear(news.epoch, news.version, news.entry)
+                            room_here.hear(news)
                         elif news.sid in self._opening:  # stored after its log was read
                             self._early.setdefault(news.sid, []).append(news)
                     elif isinstance(news, Renamed):
@@ -336,7 +351,39 @@ class House:
             for seat in room.seats_here:
                 self.tell_nodes(room, seat, here=True)
         else:
+            self._told.add(news.node)
             room.elsewhere(news.node, news.seat, news.here)
+
+    async def _ask_all(self) -> None:
+        """Finds out who is connected elsewhere, and says who is here: both may have been missed."""
+        for room in list(self.rooms.values()):
+            if room.game.seats > 1:
+                await self.store.tell_presence(room.sid, -1, True)
+                for seat in room.seats_here:
+                    await self.store.tell_presence(room.sid, seat, True)
+
+    async def _live(self) -> None:
+        """Keeps this node's lease, and learns whose have ended."""
+        while True:
+            with contextlib.suppress(Away):
+                await self._beat()
+            await asyncio.sleep(self.BEAT_S)
+
+    async def _beat(self) -> None:
+        # Whoever tells us anything, or has a session open, has taken its lease before. So a node that we know
+        # of before we ask, and that is not in the answer, is dead, and does not come back: see `Store.beat`.
+        told, opened = set(self._told), [(room, room.others) for room in self.rooms.values() if room.others]
+        alive = await self.store.beat()
+        self.store.bury(self._alive - alive)
+        self._alive = alive
+        if dead := told - alive:
+            self._told -= dead
+            for room in list(self.rooms.values()):
+                room.died(dead)
+        for room, others in opened:
+            for node in others - alive:
+                await self.store.close(room.sid, node)
+            room.others -= others
 
     async def _sweep(self) -> None:
         while True:
@@ -424,15 +471,17 @@ class House:
         """Makes the room know all that is stored; says whether the session still exists."""
         while True:
             after = room.version
-            opened: Opened | None = await self.store.open(room.sid, after)
+            stored_ms = room.stored_ms
+            opened: Opened | None = await self.store.open(room.sid, after, stored_ms)
             if opened is None:
                 return False
-            if opened.record.epoch == room.epoch and opened.version >= room.version:
+            room.others |= opened.nodes - {self.store.node}
+            if opened.record.epoch == room.epoch and opened.follows:
                 room.missed(after, opened.entries)
                 return True
             if opened.record.epoch == room.epoch:
-                _log.error("log lost entries", sid=room.sid, had=room.version, has=opened.version)
-                await self.store.renew(room.sid, room.epoch, room.version)
+                _log.error("log lost entries", sid=room.sid, had=after, has=opened.version)
+                await self.store.renew(room.sid, room.epoch, after, stored_ms)
                 continue
             whole = await self.store.open(room.sid)
             if whole is None:

@@ -76,6 +76,7 @@ class Live:
     def __init__(self, house: House) -> None:
         self._house: Final = house
         self._said = b""
+        self._node = house.store.node
         self._looks = 0
         self._watched_elsewhere: set[str] = set()
         """The games open here that others look on at from other nodes."""
@@ -116,8 +117,11 @@ class Live:
     async def _say(self, raw: bytes) -> list[bytes]:
         """Writes down `raw`, and returns what all nodes say."""
         store = self._house.store
+        if self._node != store.node:  # what it said under its old name is not to be counted twice
+            await store.run("live", [keys.LIVE], [self.OLD_MS, self._node, ""])
+            self._node = store.node
+        self._said = raw  # whether it comes to that or not: who leaves takes it off
         said: list[bytes] = await store.run("live", [keys.LIVE], [self.OLD_MS, store.node, raw])
-        self._said = raw
         return said
 
     def _hear(self, said: list[bytes], listed: list[Playing]) -> None:

@@ -11,7 +11,8 @@ import asyncio
 import time
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import accumulate
 from typing import Any, Final, NamedTuple, Protocol
 
 from heartroom.games.game import Action, Game, Refused, Setup, View
@@ -23,7 +24,7 @@ from heartroom.sessions.history import History
 from heartroom.sessions.log import Deed, pack, unpack
 from heartroom.sessions.table import HOUSE, Table
 from heartroom.sessions.viewer import Viewer
-from heartroom.store.store import CONFLICT, GONE, STORED, Commit, Entry, Opened
+from heartroom.store.store import CONFLICT, GONE, STORED, Commit, Entry, News, Opened
 
 
 class Limits(NamedTuple):
@@ -139,6 +140,8 @@ class Room:
 
     TABLE_PAUSE_S: Final = 0.3
     """Comings and goings within this time are told together."""
+    ANSWER_MS: Final = 5_000
+    """How long other nodes have to say who is connected there."""
 
     def __init__(
         self, sid: str, game: Game, opened: Opened, names: Mapping[str, str], house: Caretaker, limits: Limits
@@ -150,7 +153,9 @@ class Room:
         self._here: dict[int, set[str]] = {}
         """By seat: the nodes (`""`: this one) on which its player is connected."""
         self.gone_ms: dict[int, int] = {}
-        """By seat: when its player's last connection, which was on this node, was lost."""
+        """By seat: when its player's last connection was lost, or when it was first seen to be missing."""
+        self.others: frozenset[str] = frozenset()
+        """Nodes that have the session open, too, of which it is not yet known whether they live."""
         self.viewers: dict[int | None, set[Viewer]] = {}
         """Those who look on, by perspective."""
         self._viewers_elsewhere = 0
@@ -189,7 +194,8 @@ class Room:
     @property
     def log(self) -> list[tuple[int, Deed]]:
         """All that was done, each with its time in ms since 1970, which is never before that of the last."""
-        return list(zip(self._times_ms, map(unpack, self._bodies), strict=True))
+        times_ms = accumulate(self._times_ms, max)
+        return list(zip(times_ms, map(unpack, self._bodies), strict=True))
 
     @property
     def nameless(self) -> list[str]:
@@ -393,12 +399,13 @@ class Room:
         """The house wants something done; if it is refused when its turn comes, nobody minds."""
         self._ask(_Pending(make, None, HOUSE, 0))
 
-    def hear(self, epoch: int, version: int, entry: Entry) -> None:
+    def hear(self, news: News) -> None:
         """Another node has stored an entry."""
-        if epoch == self.epoch and version <= self.version:
+        same, version = news.epoch == self.epoch, news.version
+        if same and version <= self.version and self._times_ms[version - 1] == news.entry.at_ms:
             return
-        if epoch == self.epoch and version == self.version + 1:
-            self._take(entry)
+        if same and version == self.version + 1 and news.before_ms == self.stored_ms:
+            self._take(news.entry)
             self._look()
         elif self._busy:
             self._behind = True
@@ -412,6 +419,11 @@ class Room:
         else:
             self._busy = True
             self._house.catch_up(self)
+
+    @property
+    def stored_ms(self) -> int:
+        """When the present version was stored; 0 if nothing was."""
+        return self._times_ms[-1] if self._times_ms else 0
 
     def missed(self, after: int, entries: Iterable[Entry]) -> None:
         """`entries` are those of the log after version `after`; takes those that are new."""
@@ -463,6 +475,7 @@ class Room:
         # Numbers and bytes, and no tuples of them: the garbage collector would look through all of those
         # again and again, for as long as games last.
         self._times_ms = array("q")
+        self._latest_ms = 0
         self._bodies: list[bytes] = []
         self._seen: list[dict[int, int]] = [{} for _ in range(self.game.seats)]
         """By seat: the version of each ref."""
@@ -553,6 +566,8 @@ class Room:
             self.gone_ms.pop(seat, None)
         else:
             nodes.discard(node)
+            if not nodes:  # that node takes care of it, unless it dies
+                self.gone_ms.setdefault(seat, self._house.now_ms)
         self._announce()
         self._look()
 
@@ -561,6 +576,24 @@ class Room:
         if viewers != self._viewers_elsewhere:
             self._viewers_elsewhere = viewers
             self._announce()
+
+    def died(self, nodes: Collection[str]) -> None:
+        """These nodes are no more: who was connected there is so no longer."""
+        for seat, where in self._here.items():
+            if where.isdisjoint(nodes):
+                continue
+            where.difference_update(nodes)
+            if not where:
+                self.gone_ms[seat] = self._house.now_ms
+                self._announce()
+        self._look()
+
+    def nobody_yet(self) -> None:
+        """It is not known yet who is connected elsewhere. Whoever is not has as long to come as if the last
+        connection were lost now: the node that saw it lost may be dead."""
+        for seat in range(self.game.seats):
+            if self.table.is_human(seat) and not self._here.get(seat):
+                self.gone_ms[seat] = self._house.now_ms + self.ANSWER_MS
 
     @property
     def seats_here(self) -> list[int]:
@@ -659,7 +692,7 @@ class Room:
         body = pack(deed)
         self._busy = True
         self._house.submit(
-            Commit(self.sid, self.epoch, self.version, body, ttl_s),
+            Commit(self.sid, self.epoch, self.version, body, ttl_s, self.stored_ms),
             lambda result, at_ms: self._committed(result, at_ms, pending, deed, body, table, state, over),
         )
         return None
@@ -716,10 +749,9 @@ class Room:
         """`deed` is in the log: shows it, then answers who did it."""
         self.state = state
         self.version += 1
-        if self._times_ms and at_ms < self._times_ms[-1]:
-            # The store's clock was put back. All nodes read the same log, and read it in the same way.
-            at_ms = self._times_ms[-1]
         self._times_ms.append(at_ms)
+        # The store's clock may have been put back. All nodes read the same log, and read it in the same way.
+        at_ms = self._latest_ms = max(at_ms, self._latest_ms)
         self._bodies.append(body)
         if deed.ref:
             self._seen[deed.seat][deed.ref] = self.version

@@ -8,12 +8,12 @@ came last time, for a moment. A lonely commit waits for nobody.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 import structlog
 
-from heartroom.store.store import Away, Commit, Store
+from heartroom.store.store import UNKNOWN, Away, Commit, Store
 
 _log = structlog.get_logger(__name__)
 
@@ -58,16 +58,15 @@ class Committer:
                     await self._gather()
                 batch, self._waiting = self._waiting[: self._largest], self._waiting[self._largest :]
                 self._last = len(batch)
-                results: Sequence[int | None]
                 try:
-                    now_ms, results = await self._store.commit([commit for commit, _ in batch])
+                    outcomes = await self._store.commit([commit for commit, _ in batch])
                 except Exception as error:  # whatever it is, those who wait must be told
                     if not isinstance(error, Away):
                         _log.exception("commit failed")
-                    now_ms, results = 0, [None] * len(batch)
-                for (_, done), result in zip(batch, results, strict=True):
+                    outcomes = [UNKNOWN] * len(batch)
+                for (_, done), (result, at_ms) in zip(batch, outcomes, strict=True):
                     try:
-                        done(result, now_ms)
+                        done(result, at_ms)
                     except Exception:  # a fault in one session must not cost the others of its batch
                         _log.exception("commit callback failed")
         finally:

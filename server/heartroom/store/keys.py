@@ -36,6 +36,9 @@ def node(node_id: str) -> str:
 EVERYBODY = "hr:all"
 """Channel: what every node is to hear (names that changed, players who come and go)."""
 
+NODES = "hr:nodes"
+"""Hash: by node, when it last said that it lives, in ms since 1970."""
+
 DUE = "hr:due"
 """Set: what was begun in one slot and is to be done in others: `"name <player>"`, `"forget <player>"`.
 Whoever does it takes it off; what a node that died has left is done by another."""

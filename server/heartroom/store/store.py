@@ -10,12 +10,14 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
+import structlog
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.client import PubSub
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -23,6 +25,8 @@ from redis.exceptions import NoScriptError, RedisError
 
 from heartroom.store import keys
 from heartroom.store.line import Line
+
+_log = structlog.get_logger(__name__)
 
 LUA: Final = Path(__file__).parent / "lua"
 
@@ -52,7 +56,20 @@ class Commit(NamedTuple):
     body: bytes
     ttl_s: int
     """The session's life from now on, in seconds; 0 leaves it as it is."""
+    before_ms: int = 0
+    """When `version` was stored, as the node knows it: another entry there is a conflict. 0: not compared."""
 
+
+class Outcome(NamedTuple):
+    """What became of a commit."""
+
+    result: int | None
+    """`STORED`, `CONFLICT` or `GONE`; `None` if nobody knows."""
+    at_ms: int
+    """When the store accepted it, ms since 1970."""
+
+
+UNKNOWN: Final = Outcome(None, 0)
 
 STORED, CONFLICT, GONE = 0, 1, 2
 """What became of a commit; see `lua/commit.lua`."""
@@ -84,6 +101,10 @@ class Opened(NamedTuple):
     version: int
     entries: list[Entry]
     """Those after the version that was asked from; all, if from 0."""
+    follows: bool
+    """Whether the log has the version that was asked from, and as the asker knows it."""
+    nodes: frozenset[str]
+    """The nodes that have it open, this one too; some may be dead."""
 
 
 class News(NamedTuple):
@@ -92,6 +113,8 @@ class News(NamedTuple):
     sid: str
     epoch: int
     version: int
+    before_ms: int
+    """When the version before it was stored, as that node knows it; 0 if there is none."""
     entry: Entry
 
 
@@ -161,11 +184,14 @@ class Store:
 
     CONNECTIONS: Final = 64
     """At once, of one node."""
+    LEASE_MS: Final = 10_000
+    """How long a node that says nothing is believed to live."""
 
     def __init__(self, url: str, *, live_ttl_s: int = 30 * 86_400, timeout_s: float = 5.0) -> None:
         """`url`: `redis://`, `rediss://` or `unix://`. `live_ttl_s`: how long a session lives after it was
         last opened or played. `timeout_s`: how long an answer may take before the store counts as away."""
-        self.node: Final = secrets.token_hex(4)
+        self.node = secrets.token_hex(4)
+        """What this node is called."""
         self.live_ttl_s: Final = live_ttl_s
         # What is asked while all connections are in use waits: a crowd is no reason to be away.
         pool = BlockingConnectionPool.from_url(
@@ -181,6 +207,9 @@ class Store:
         self._sources: Final = {file.stem: file.read_text() for file in LUA.glob("*.lua")}
         self._commits: Final = Line(self.redis, self._sources["commit"], timeout_s)
         self._shas: dict[str, str] = {}
+        self._leased = False
+        self._dead: deque[str] = deque(maxlen=64)
+        self._ear: PubSub | None = None
         self._offset_ms: float = time.time() * 1000 - time.monotonic() * 1000
 
     @property
@@ -246,49 +275,82 @@ class Store:
         self._heard(now_ms)
         return now_ms
 
-    async def open(self, sid: str, version: int = 0) -> Opened | None:
+    async def open(self, sid: str, version: int = 0, stored_ms: int = 0) -> Opened | None:
         """Opens a session on this node (it hears of all later commits as `News`) and reads its log after
-        `version`. `None` if there is no such session. Raises `Away`."""
+        `version`, which the node believes was stored at `stored_ms` (0: any time). `None` if there is no such
+        session. Raises `Away`."""
         async with or_away():
             answer = await self._call(
-                "open", [keys.session(sid), keys.log(sid)], [self.node, version, self.live_ttl_s]
+                "open", [keys.session(sid), keys.log(sid)], [self.node, version, self.live_ttl_s, stored_ms]
             )
         if answer is None:
             return None
-        now_ms, flat, length, raw = answer
+        now_ms, flat, length, raw, follows = answer
         self._heard(now_ms)
         fields = dict(zip(flat[::2], flat[1::2], strict=True))
-        return Opened(now_ms, _record(fields), length, [_entry(item) for item in raw])
+        nodes = frozenset(fields[b"nodes"].decode().split(","))
+        return Opened(now_ms, _record(fields), length, [_entry(item) for item in raw], bool(follows), nodes)
 
-    async def close(self, sid: str) -> None:
-        """This node need not hear of `sid` any more. Raises `Away`."""
+    async def close(self, sid: str, node: str = "") -> None:
+        """This node (or `node`, which is dead) need not hear of `sid` any more. Raises `Away`."""
         async with or_away():
-            await self._call("close", [keys.session(sid)], [self.node])
+            await self._call("close", [keys.session(sid)], [node or self.node])
 
-    async def renew(self, sid: str, epoch: int, version: int) -> None:
-        """Ends `epoch` of a session that is known to have had `version` entries and has fewer.
-        Raises `Away`."""
+    async def renew(self, sid: str, epoch: int, version: int, stored_ms: int = 0) -> None:
+        """Ends `epoch` of a session that is known to have had `version` entries, the last of them stored at
+        `stored_ms` (0: at any time), and has not. Raises `Away`."""
         async with or_away():
             fresh = secrets.randbelow(2**31 - 1) + 1
-            await self._call("renew", [keys.session(sid), keys.log(sid)], [epoch, fresh, version])
+            await self._call("renew", [keys.session(sid), keys.log(sid)], [epoch, fresh, version, stored_ms])
 
-    async def commit(self, commits: Sequence[Commit]) -> tuple[int, list[int]]:
+    async def commit(self, commits: Sequence[Commit]) -> list[Outcome]:
         """Appends each of `commits` (of different sessions) to its log, in one round trip.
 
-        Returns the time they were accepted (ms since 1970) and for each `STORED`, `CONFLICT` or `GONE`.
         Raises `Away`: some may have been stored.
         """
         names: list[str] = []
-        args: list[Any] = [self.node]
+        args: list[Any] = [self.node, ""]
         for commit in commits:
             names += (keys.session(commit.sid), keys.log(commit.sid))
-            args += (commit.epoch, commit.version, commit.body, commit.ttl_s)
+            args += (commit.epoch, commit.version, commit.before_ms, commit.body, commit.ttl_s)
         try:
             now_ms, *results = await self._commits.call(names, args)
         except _FAILURES as error:
             raise Away(str(error)) from error
         self._heard(now_ms)
-        return now_ms, results
+        return [Outcome(result, now_ms) for result in results]
+
+    # -- nodes
+
+    async def beat(self) -> frozenset[str]:
+        """Prolongs this node's lease, and returns the nodes whose leases hold. Raises `Away`.
+
+        A node whose own lease has ended meanwhile was taken for dead, and the dead do not come back: it goes
+        on under another name, and who listens here hears `Away`.
+        """
+        async with or_away():
+            how = "stay" if self._leased else "come"
+            held, *nodes = await self._call("beat", [keys.NODES], [self.node, self.LEASE_MS, how])
+            if self._leased and not held:
+                fresh = secrets.token_hex(4)
+                _, *nodes = await self._call("beat", [keys.NODES], [fresh, self.LEASE_MS, "come"])
+                _log.warning("lease ended", node=self.node, now=fresh)
+                self.node = fresh
+                listening: Any = self._ear and self._ear.connection
+                if listening is not None:
+                    await listening.disconnect()
+            self._leased = True
+        return frozenset(node.decode() for node in nodes)
+
+    async def leave(self) -> None:
+        """Ends this node's lease. Raises `Away`."""
+        async with or_away():
+            await self._call("beat", [keys.NODES], [self.node, self.LEASE_MS, "go"])
+            self._leased = False
+
+    def bury(self, nodes: Iterable[str]) -> None:
+        """These nodes are dead: whoever commits strikes them off."""
+        self._dead.extend(nodes)
 
     async def news(self) -> AsyncIterator[News | Renamed | Presence | Changed | None]:
         """What the other nodes do, for ever; first a `None` when listening has begun. Raises `Away` when the
@@ -296,7 +358,9 @@ class Store:
         async with or_away():
             pubsub: PubSub = self.redis.pubsub(ignore_subscribe_messages=False)
             async with contextlib.aclosing(pubsub):
-                await pubsub.subscribe(keys.node(self.node), keys.EVERYBODY)
+                self._ear = pubsub
+                node = self.node
+                await pubsub.subscribe(keys.node(node), keys.EVERYBODY)
                 waiting = 2
                 while True:
                     message = await pubsub.get_message(timeout=None)
@@ -305,13 +369,15 @@ class Store:
                     if message["type"] == "subscribe":
                         waiting -= 1
                         if waiting == 0:
+                            if node != self.node:
+                                raise Away("this node has another name by now")
                             yield None
                     elif message["channel"] == keys.EVERYBODY.encode():
                         said = msgspec.msgpack.decode(message["data"])
                         yield _SAID[len(said)](*said)
                     else:
-                        sid, epoch, version, entry = message["data"].split(b" ", 3)
-                        yield News(sid.decode(), int(epoch), int(version), _entry(entry))
+                        sid, _, epoch, version, before, entry = message["data"].split(b" ", 5)
+                        yield News(sid.decode(), int(epoch), int(version), int(before), _entry(entry))
 
     # -- players
 
