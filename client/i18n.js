@@ -72,8 +72,8 @@ export class I18n {
         return value instanceof Node ? value : value === undefined ? part : this.#shown(value);
       });
 
-  /** @param {number} n */
-  number = (n) => this.#numbers.format(n);
+  /** With a minus where it is below 0, not a hyphen. @param {number} n */
+  number = (n) => this.#numbers.format(n).replace('-', '−');
 
   /**
    * A span of time as on a clock: 0:07, 12:34, 1:02:03.

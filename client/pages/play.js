@@ -16,7 +16,7 @@ import { closeDialog, dialogOpen, showDialog } from '../ui/dialog.js';
 import { h, nameTag } from '../ui/dom.js';
 import { Frame } from '../ui/frame.js';
 import { message, refusal } from './message.js';
-import { WaitingRoom } from './waiting.js';
+import { WaitingRoom, factsOf } from './waiting.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../games.js').Game} Game */
@@ -110,6 +110,7 @@ class Seated {
       interactive: seat !== null,
       seat,
       people: () => ({ names: app.wire.table?.names ?? [], chairs: app.wire.table?.chairs ?? [], own: seat }),
+      facts: () => (app.wire.table ? factsOf(i18n, app.wire.table.settings) : []),
       timeLeft: (which) => this.#turns.left(which, performance.now()),
       pace: app.pace,
       sound: app.sound,

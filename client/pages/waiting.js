@@ -19,6 +19,19 @@ import { initial } from '../ui/seat.js';
 
 const TICK_MS = 250;
 
+/**
+ * How a table is played, whatever the game.
+ * @param {import('../i18n.js').I18n} i18n
+ * @param {import('../wire.js').TableSettings} settings
+ */
+export function factsOf({ t }, { pace, level, open }) {
+  return [
+    pace ? t('table.paceIs', { n: pace }) : t('table.noPace'),
+    ...(level ? [t('table.levelIs', { level: t(`level.${level}`) })] : []),
+    t(open ? 'table.isOpen' : 'table.byLink'),
+  ];
+}
+
 export class WaitingRoom {
   #app;
   #game;
@@ -75,12 +88,7 @@ export class WaitingRoom {
     const { i18n } = this.#app;
     const { t } = i18n;
     const { settings, chairs, view, viewers } = table;
-    const facts = [
-      ...(this.#game.party?.facts(i18n, view) ?? []),
-      settings.pace ? t('table.paceIs', { n: settings.pace }) : t('table.noPace'),
-      ...(settings.level ? [t('table.levelIs', { level: t(`level.${settings.level}`) })] : []),
-      t(settings.open ? 'table.isOpen' : 'table.byLink'),
-    ];
+    const facts = [...(this.#game.party?.facts(i18n, view) ?? []), ...factsOf(i18n, settings)];
     this.#facts.replaceChildren(...facts.map((fact) => h('li', null, fact)));
     this.#keepFocus(() => this.#chairs.replaceChildren(...(chairs ?? []).map((_, seat) => this.#chair(seat))));
     this.#frame.setViewers(viewers, t('play.viewers', { n: viewers }));

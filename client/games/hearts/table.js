@@ -731,11 +731,12 @@ export class Table {
   // ---- on demand
 
   #showSheet() {
-    const { i18n, people } = this.#host;
+    const { i18n, people, facts } = this.#host;
     const { t } = i18n;
     const now = this.#now();
+    const how = [...(now.omnibus ? [t('hearts.omnibusName')] : []), ...(facts?.() ?? [])];
     const body = now.sheet.length ? [sheet(i18n, people(), now, this.#order)] : [h('p', null, t('hearts.sheet.empty'))];
-    showDialog({ role: 'sheet', title: t('hearts.sheet'), closeLabel: t('close'), body: [...body, h('p', { class: 'hint' }, t('hearts.sheet.target', { n: now.target }))] });
+    showDialog({ role: 'sheet', title: t('hearts.sheet'), closeLabel: t('close'), body: [...body, h('p', { class: 'hint' }, t('hearts.sheet.target', { n: now.target })), how.length > 0 && h('ul', { class: 'table-facts', 'data-role': 'facts' }, how.map((fact) => h('li', null, fact)))].filter((node) => node !== false) });
     return true;
   }
 

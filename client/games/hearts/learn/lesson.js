@@ -208,11 +208,13 @@ class Lesson {
     const { t, has } = this.#host.i18n;
     const { name, does, otherwise } = this.#step;
     const tried = does === 'play' || does === 'pass';
-    const outcome = `learn.${name}.${this.#played !== null && otherwise?.includes(this.#played) ? 'otherwise' : 'done'}`;
+    const advised = this.#played === null || !otherwise?.includes(this.#played);
+    const outcome = `learn.${name}.${advised ? 'done' : 'otherwise'}`;
     const key = done && has(outcome) ? outcome : `learn.${name}.try`;
+    const praised = done && tried && advised;
     set(this.#root, { 'data-done': done || does === 'look' });
-    set(this.#try, { 'data-done': done && tried, hidden: !has(key) });
-    this.#try.replaceChildren(...(has(key) ? [icon(done && tried ? 'check' : tried ? 'hand' : 'eye'), h('span', null, t(key))] : []));
+    set(this.#try, { 'data-done': praised, hidden: !has(key) });
+    this.#try.replaceChildren(...(has(key) ? [icon(praised ? 'check' : tried ? 'hand' : 'eye'), h('span', null, t(key))] : []));
     if (done && has(key)) this.#host.notices.announce(t(key));
     set(this.#again, { hidden: !done || does === 'look' });
     this.#again.textContent = t(tried ? 'learn.tryAgain' : 'learn.again');
