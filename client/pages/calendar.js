@@ -1,7 +1,7 @@
 // Owns: a month of days, with the player's results. It needs no watching: yesterday does not change.
 
 import { ApiError, get } from '../api.js';
-import { dateText, datesOf, exactTime, longDate, monthText, shiftedMonth, todayHere, weekday, weekdays } from '../figures.js';
+import { dateText, datesOf, exactTime, longDate, monthText, shiftedMonth, weekday, weekdays } from '../figures.js';
 import { h } from '../ui/dom.js';
 import { emblem } from '../ui/card.js';
 import { icon } from '../ui/icons.js';
@@ -11,18 +11,17 @@ import { failure, loading, shell } from '../ui/shell.js';
 /** @typedef {import('../api.js').Month} Month */
 /** @typedef {Month['days'][number]} MonthDay */
 
-/** @param {App} app @param {string | null} wanted @returns {import('../router.js').Shown} */
+/** @param {App} app @param {string | null} wanted the present month by the server's clock if null @returns {import('../router.js').Shown} */
 export function calendar(app, wanted) {
   const { i18n } = app;
   const { t } = i18n;
-  const month = wanted ?? todayHere().slice(0, 7);
   app.wire.leave();
   const asked = new AbortController();
   const place = h('div', { class: 'calendar-place' }, loading(app));
   const load = async () => {
     try {
-      const found = /** @type {Month} */ (await get(`/api/daily/calendar?month=${encodeURIComponent(month)}`, asked.signal));
-      if (!asked.signal.aborted) place.replaceChildren(heading(app, month, found.today), grid(app, found), legend(app));
+      const found = /** @type {Month} */ (await get(`/api/daily/calendar${wanted ? `?month=${encodeURIComponent(wanted)}` : ''}`, asked.signal));
+      if (!asked.signal.aborted) place.replaceChildren(heading(app, found.month, found.today), grid(app, found), legend(app));
     } catch (error) {
       if (asked.signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;

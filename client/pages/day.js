@@ -74,6 +74,7 @@ class DayPage {
   #countdown = null;
   #panel = h('div', { class: 'day-panel' });
   #trouble = h('div');
+  #ways;
   #root;
 
   /** @param {App} app @param {HTMLElement} place @param {Day} day */
@@ -86,6 +87,7 @@ class DayPage {
     this.#day = day;
     this.#game = [...games.values()].find((game) => game.day?.(day.code));
     app.wire.watch(topic);
+    this.#ways = h('nav', { class: 'day-ways', 'aria-label': t('daily.otherDays') });
     /** @type {import('../ui/boards.js').Boards<import('../api.js').DayRow>} */
     const boards = {
       path: `/api/daily/${day.date}/board`,
@@ -107,7 +109,7 @@ class DayPage {
         { class: 'day-head' },
         leaf(i18n, day.date),
         h('div', null, h('h1', null, t('daily.title')), h('p', { class: 'day-date' }, longDate(i18n, day.date), this.#game && ` · ${t(this.#game.title)}`)),
-        this.#neighbours(),
+        this.#ways,
       ),
       h('div', { class: 'day-side' }, this.#trouble, this.#panel),
       this.#boards.element,
@@ -134,15 +136,18 @@ class DayPage {
     const before = this.#day;
     this.#day = day;
     this.#trouble.replaceChildren();
-    // Only what is said of the day makes another panel; its seconds run by themselves.
+    // Only what is said of the day makes another panel; its seconds run by themselves, until they are over. That
+    // may be too early, if this clock runs faster than the server's.
     const told = (/** @type {Day} */ one) => JSON.stringify({ ...one, ends_in_ms: 0 });
-    if (told(before) !== told(day)) this.#draw();
+    if (told(before) !== told(day) || this.#countdown?.isOver) this.#draw();
+    if (before.open !== day.open) this.#boards.reload();
   }
 
   #draw() {
     const { state, over, ends_in_ms } = this.#day;
     this.#root.dataset.state = state;
     this.#root.toggleAttribute('data-over', over);
+    keepFocus(this.#ways, () => this.#ways.replaceChildren(...this.#neighbours()));
     this.#countdown?.destroy();
     this.#countdown = over ? null : new Countdown(this.#app.i18n, ends_in_ms, () => void this.#fresh.reload());
     const content = { new: () => this.#new(), running: () => this.#running(), entering: () => this.#entering(), won: () => this.#won(), missed: () => this.#missed() }[state]();
@@ -266,13 +271,11 @@ class DayPage {
       const href = `/daily/${shifted(this.#date, days)}`;
       return h('a', { class: 'round', href, title: t(label), 'aria-label': t(label) }, icon(name));
     };
-    return h(
-      'nav',
-      { class: 'day-ways', 'aria-label': t('daily.otherDays') },
+    return [
       to(-1, 'daily.before', 'back'),
       h('a', { class: 'button plain small', href: `/calendar/${this.#date.slice(0, 7)}`, 'data-role': 'day-calendar' }, t('calendar.title')),
       this.#day.over ? to(1, 'daily.after', 'forward') : h('span', { class: 'round' }),
-    );
+    ];
   }
 
   /** @param {string} by @param {boolean} open @returns {import('../ui/standings.js').Column<import('../api.js').DayRow>[]} */

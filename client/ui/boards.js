@@ -76,6 +76,11 @@ export class BoardView {
     this.#fresh.destroy();
   }
 
+  /** What one may see of it has changed. */
+  reload() {
+    void this.#fresh.reload();
+  }
+
   /** @param {string} by @param {string} group */
   #pick(by, group) {
     if (by === this.#by && group === this.#group) return;

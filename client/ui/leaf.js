@@ -19,6 +19,7 @@ export class Countdown {
   #over;
   #left = h('span', { class: 'countdown-left', 'data-role': 'countdown' });
   #timer;
+  isOver = false;
 
   /**
    * @param {I18n} i18n
@@ -40,6 +41,7 @@ export class Countdown {
     const text = this.#i18n.time(leftMs + 999);
     if (this.#left.textContent !== text) this.#left.textContent = text;
     if (leftMs > 0) return;
+    this.isOver = true;
     this.destroy();
     this.#over();
   }

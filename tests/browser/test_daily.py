@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
 from tests.browser.conftest import Complaints, NewContext
 from tests.browser.daily import Action, Guest, behind
@@ -179,6 +181,52 @@ def test_there_is_no_deal_of_tomorrow(page: Page, complaints: Complaints) -> Non
     complaints.expect(REFUSED)
     page.goto("/daily/2999-01-01")
     expect(role(page, "failure")).to_contain_text("There is no deal of that day.")
+
+
+# ---- midnight
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/New_York"])
+def test_the_countdown_ends_at_the_player_s_own_time(new_context: NewContext, today: str, zone: str) -> None:
+    page = new_context(timezone_id=zone, locale="en-GB").new_page()
+    open_day(page, "new")
+    midnight = datetime.fromisoformat(today).replace(tzinfo=UTC) + timedelta(days=1)
+    local = midnight.astimezone(ZoneInfo(zone))
+    expect(page.locator(".next-deal")).to_contain_text(f"at {local.hour}:{local.minute:02}")
+    expect(role(page, "day")).to_have_attribute("data-date", today)
+
+
+def test_a_countdown_that_is_over_too_early_goes_on(page: Page) -> None:
+    """As on a device whose clock runs faster than the server's."""
+    page.clock.install()
+    open_day(page, "new")
+    page.clock.fast_forward("24:00:00")
+    expect(role(page, "countdown")).to_have_text(re.compile("[1-9]"))
+    expect(role(page, "day")).to_have_attribute("data-state", "new")
+
+
+def test_the_day_ends_while_it_is_looked_at(page: Page, base_url: str, today: str) -> None:
+    champion(base_url, today)
+    page.clock.install()
+    open_day(page, "new")
+    expect(page.locator("td.replay")).to_have_count(0)
+
+    def tomorrow(route: Route) -> None:
+        later = {"over": True, "open": True, "ends_in_ms": 0, "par": 60}
+        route.fulfill(json=route.fetch().json() | later)
+
+    page.route(f"**/api/daily/{today}**", tomorrow)
+    page.clock.fast_forward("24:00:00")
+    expect(role(page, "day")).to_have_attribute("data-over", "")
+    expect(role(page, "day-par")).to_contain_text("Par is 60")
+    expect(role(page, "day-practice")).to_be_visible()
+    expect(role(page, "countdown")).to_have_count(0)
+    expect(page.get_by_role("link", name="The day after")).to_be_visible()
+    expect(role(page, "row-replay").first).to_be_visible()
+    page.unroute_all()
+    role(page, "day-today").click()
+    expect(role(page, "day")).not_to_have_attribute("data-over", "")
+    expect(role(page, "day-start")).to_be_visible()
 
 
 # ---- boards
