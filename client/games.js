@@ -61,6 +61,7 @@
  * @property {(sound: import('./sound.js').Sound) => void} sound
  * @property {number | null} seat the player's own
  * @property {() => People} people
+ * @property {() => void} [back] takes the seat back from the bot that plays for the player
  * @property {() => string[]} [facts] how the table is played, for who asks
  * @property {(seat: number) => number | null} timeLeft of the present turn, 1 … 0; null without a limit
  * @property {(action: Action, how?: { anytime?: boolean }) => void} act see `Wire.act`

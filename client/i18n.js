@@ -106,6 +106,6 @@ export class I18n {
 
   /** @param {string | number | Node} value */
   #shown(value) {
-    return typeof value === 'number' ? this.#numbers.format(value) : String(value);
+    return typeof value === 'number' ? this.number(value) : String(value);
   }
 }

@@ -110,6 +110,7 @@ class Seated {
       interactive: seat !== null,
       seat,
       people: () => ({ names: app.wire.table?.names ?? [], chairs: app.wire.table?.chairs ?? [], own: seat }),
+      back: () => this.#back(),
       facts: () => (app.wire.table ? factsOf(i18n, app.wire.table.settings) : []),
       timeLeft: (which) => this.#turns.left(which, performance.now()),
       pace: app.pace,
@@ -179,8 +180,11 @@ class Seated {
     this.#ribbon = place;
     if (!place) return this.#frame.setRibbon();
     if (place === 'watching') return this.#frame.setRibbon(t('play.watching'));
-    const back = () => void this.#app.tell(this.#app.wire.sit(null));
-    this.#frame.setRibbon(t('table.away'), ' ', h('button', { type: 'button', class: 'button main small', 'data-role': 'back', onclick: back }, t('table.back')));
+    this.#frame.setRibbon(t('table.away'), ' ', h('button', { type: 'button', class: 'button main small', 'data-role': 'back', onclick: () => this.#back() }, t('table.back')));
+  }
+
+  #back() {
+    void this.#app.tell(this.#app.wire.sit(null));
   }
 
   /** @param {string} session */

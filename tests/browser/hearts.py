@@ -127,8 +127,9 @@ class HeartsTable:
         """A card of the hand."""
         return self.hand.locator(f'[data-card="{card}"]')
 
-    def tap(self, card: int) -> None:
-        self.card(card).click(position=_CORNER)
+    def tap(self, card: int, *, dimmed: bool = False) -> None:
+        """`dimmed`: a card that cannot be played, which nevertheless says why not."""
+        self.card(card).click(position=_CORNER, force=dimmed)
 
     def pass_three(self, *cards: int) -> None:
         """Passes these cards, by default the first three."""

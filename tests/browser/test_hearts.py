@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+import msgspec
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
-from tests.browser.conftest import NewContext
+from heartroom.client import NEW
+from tests.browser.conftest import Complaints, NewContext
 from tests.browser.hearts import HeartsTable
 from tests.browser.served import Server
+from tests.browser.test_connection import AWAY
 
 CALM: Final[dict[str, Any]] = {"reduced_motion": "reduce", "viewport": {"width": 480, "height": 640}}
 SEATS: Final = range(4)
@@ -32,9 +35,9 @@ def origin() -> Iterator[str]:
         server.remove()
 
 
-def four(new_context: NewContext, origin: str, **options: str) -> list[HeartsTable]:
-    """Four players at a table that one has made and the others were invited to."""
-    tables = [HeartsTable(new_context(**CALM).new_page()) for _ in SEATS]
+def together(new_context: NewContext, origin: str, players: int, **options: str) -> list[HeartsTable]:
+    """Players at a table that the first has made and invited the others to; bots have the other seats."""
+    tables = [HeartsTable(new_context(**CALM).new_page()) for _ in range(players)]
     link = tables[0].make(origin, **options)
     for seat, table in enumerate(tables[1:], 1):
         table.sit(link, seat)
@@ -56,7 +59,7 @@ def turn(tables: list[HeartsTable]) -> int:
 def test_four_people_play_a_hand_to_its_end_and_have_the_same_score(
     new_context: NewContext, origin: str
 ) -> None:
-    tables = four(new_context, origin, target=ONE_HAND, pace="0")
+    tables = together(new_context, origin, 4, target=ONE_HAND, pace="0")
     before = [set(table.cards()) for table in tables]
     assert set.union(*before) == set(range(52)), "each has other cards"
     for table in tables:
@@ -94,32 +97,23 @@ def test_four_people_play_a_hand_to_its_end_and_have_the_same_score(
 def test_who_drops_is_replaced_by_a_bot_and_comes_back_to_the_seat(
     new_context: NewContext, origin: str
 ) -> None:
-    tables = four(new_context, origin, pace="0")
-    for table in tables:
+    one, gone, another = together(new_context, origin, 3, pace="0", level="easy")
+    others = (one, another)
+    for table in (*others, gone):
         table.pass_three()
-    for table in tables:
-        table.phase("playing")
-    gone = tables[GONE]
-    others = [table for table in tables if table is not gone]
-    for _ in range(5):
-        tables[turn(tables)].play()
-    if turn(tables) == GONE:
-        gone.play()
-    held = set(gone.cards())
     for table in others:
         table.record(GONE)
+        table.play_on()
+    gone.legal.first.wait_for()
+    gone.play()
+    held = set(gone.cards())
     address, context = gone.page.url, gone.page.context
     gone.page.close()
     for table in others:
         expect(table.seat(GONE)).to_have_attribute("data-status", "away")
         assert table.statuses() == ["here", "lost", "away"]
-
     # a bot plays for who is not there, and the game goes on
-    while (seat := turn(others)) != GONE:
-        tables[seat].play()
-    for table in others:
-        table.play_on()
-    others[0].as_far_as(others[0].version + 8)
+    one.as_far_as(one.version + 8)
 
     back = HeartsTable(context.new_page())
     back.page.goto(address)
@@ -129,10 +123,74 @@ def test_who_drops_is_replaced_by_a_bot_and_comes_back_to_the_seat(
     left = set(back.cards())
     assert left < held
     back.play_on()
-    back.page.wait_for_function("played.length")
+    back.page.wait_for_function("() => played.length")
     assert set(back.played()) <= left
     for table in others:
         table.as_far_as(back.version)
+
+
+def test_a_server_killed_in_mid_trick_goes_on_with_it(
+    page: Page, server: Server, complaints: Complaints
+) -> None:
+    complaints.expect(AWAY)
+    table = HeartsTable(page)
+    table.make(server.url, pace="0", level="easy")
+    table.start()
+    table.pass_three()
+    table.phase("playing")
+    status = page.locator('[data-role="status"]')
+    table.legal.first.wait_for()
+    while status.inner_text() != "Your turn":  # but to lead
+        table.play()
+        table.legal.first.wait_for()
+    version, held = table.version, set(table.cards())
+    card = int(table.legal.first.get_attribute("data-card") or "")
+    server.kill()
+    banner = page.locator('[data-role="banner"]')
+    expect(banner).to_contain_text("Connection lost")
+    # what is played meanwhile is kept
+    table.tap(card)
+    server.start()
+    table.as_far_as(version + 1)
+    expect(banner).to_be_empty()
+    table.legal.first.wait_for()
+    assert set(table.cards()) == held - {card}
+    table.play()
+
+
+def test_who_let_the_time_run_out_is_back_by_reaching_for_a_card(
+    new_context: NewContext, origin: str
+) -> None:
+    page = new_context(**CALM).new_page()
+    hurry(page)
+    table = HeartsTable(page)
+    table.make(origin, level="easy")
+    table.start()
+    table.phase("passing")
+    table.record(0)
+    expect(table.seat(0)).to_have_attribute("data-status", "away")
+    expect(page.locator('[data-role="ribbon"]')).to_contain_text("A bot is playing for you")
+    table.tap(table.cards()[0], dimmed=True)
+    # as nothing more is done, the time runs out again
+    page.wait_for_function("() => statuses.join(' ').includes('away here')")
+
+
+def hurry(page: Page) -> None:
+    """The tables that this page makes leave a second for a turn, less than it lets one choose."""
+
+    def connect(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+
+        def said(message: bytes | str) -> None:
+            assert isinstance(message, bytes)
+            kind, *more = msgspec.msgpack.decode(message)
+            if kind == NEW:
+                more[3]["pace"] = 1
+            server.send(msgspec.msgpack.encode([kind, *more]))
+
+        route.on_message(said)
+
+    page.route_web_socket("**/ws", connect)
 
 
 # ---- Learn Hearts

@@ -348,10 +348,12 @@ export class Table {
 
   /** @param {Card} card */
   #sayWhyNot(card) {
-    const { seat, people, codeText } = this.#host;
+    const { seat, people, codeText, back } = this.#host;
     const { phase } = this.#now();
     if (seat === null || this.#underWay('play') || this.#underWay('pass')) return;
-    const code = people().chairs[seat] === 'away' ? 'away' : phase === 'passing' ? 'already_passed' : 'not_your_turn';
+    // Whoever reaches for a card is back; with this tap nothing is played, as it was meant for another moment.
+    if (people().chairs[seat] === 'away') return back?.();
+    const code = phase === 'passing' ? 'already_passed' : 'not_your_turn';
     this.#refuse(codeText(code), code, card);
   }
 
