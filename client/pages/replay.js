@@ -1,12 +1,14 @@
-// Owns: looking at a recorded game: fetching it, stepping through it, playing it by itself.
+// Owns: looking at a recorded game: fetching it, stepping through it, playing it by itself, links to its moves
+// (`/r/…#41` opens after the 41st) and the file of it.
 // Must not know: any game's rules or looks.
 
 import { decode } from '@msgpack/msgpack';
 import { games } from '../games.js';
 import { h, nameTag } from '../ui/dom.js';
-import { closeDialog, dialogOpen } from '../ui/dialog.js';
+import { closeDialog, dialogOpen, showDialog } from '../ui/dialog.js';
 import { Frame } from '../ui/frame.js';
 import { icon } from '../ui/icons.js';
+import { copy } from '../ui/shell.js';
 import { patched } from '../wire.js';
 import { message, missing, refusal } from './message.js';
 
@@ -22,9 +24,10 @@ const SPEEDS = /** @type {Record<string, number>} */ ({ slow: 2200, normal: 1200
  * @param {App} app
  * @param {string} address of the recording
  * @param {string} title
+ * @param {string | null} file the address of the file of it, if there is one
  * @returns {import('../router.js').Shown}
  */
-function viewer(app, address, title) {
+function viewer(app, address, title, file) {
   const { t } = app.i18n;
   app.wire.leave();
   app.root.replaceChildren(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, t('replay.loading'))));
@@ -34,7 +37,7 @@ function viewer(app, address, title) {
   fetchRecording(address, asked.signal).then(
     (recording) => {
       if (typeof recording === 'string') refusal(app, recording);
-      else shown = new Viewer(app, recording, title);
+      else shown = new Viewer(app, recording, title, file);
     },
     () => {
       if (!asked.signal.aborted) message(app, t('replay.failed'));
@@ -52,14 +55,15 @@ function viewer(app, address, title) {
 
 /** @param {App} app @param {string} session */
 export function replay(app, session) {
-  return viewer(app, `/api/replays/${encodeURIComponent(session)}`, app.i18n.t('replay.title'));
+  const its = encodeURIComponent(session);
+  return viewer(app, `/api/replays/${its}`, app.i18n.t('replay.title'), `/api/sessions/${its}/log`);
 }
 
 /** @param {App} app @param {string} name of the game */
 export function example(app, name) {
   const game = games.get(name);
   if (!game?.example) return missing(app);
-  return viewer(app, `/api/replays/example/${name}`, app.i18n.t('example.title', { game: app.i18n.t(game.title) }));
+  return viewer(app, `/api/replays/example/${name}`, app.i18n.t('example.title', { game: app.i18n.t(game.title) }), null);
 }
 
 /**
@@ -103,15 +107,17 @@ class Viewer {
   #scrubber;
   #playButton;
   #speed;
+  #file;
   #onKey = (/** @type {KeyboardEvent} */ event) => this.#key(event);
 
-  /** @param {App} app @param {Recording} recording @param {string} title */
-  constructor(app, recording, title) {
+  /** @param {App} app @param {Recording} recording @param {string} title @param {string | null} file */
+  constructor(app, recording, title, file) {
     const { i18n } = app;
     const { t } = i18n;
     const { game, names, views, bots, seat } = recording;
     this.#app = app;
     this.#recording = recording;
+    this.#file = file;
     this.#people = { names, chairs: names.map((_, its) => (bots[its] ? 'bot' : 'here')), own: seat };
     this.#frame = new Frame({ title, homeLabel: t('nav.home'), toolsLabel: t('replay.controls') });
     this.#frame.addInfo('time', t('info.time'));
@@ -141,7 +147,7 @@ class Viewer {
     this.#speed = h('select', { 'data-role': 'speed', 'aria-label': t('replay.speed') }, Object.keys(SPEEDS).map((speed) => h('option', { value: speed, selected: speed === 'normal' }, t(`replay.speed.${speed}`))));
     this.#frame.replaceTools(
       this.#caption,
-      h('div', { class: 'scrub-row' }, this.#scrubber, this.#count),
+      h('div', { class: 'scrub-row' }, this.#scrubber, this.#count, this.#button('replay-share', 'replay.share', 'share', () => this.#share())),
       h(
         'div',
         { class: 'replay-buttons' },
@@ -156,7 +162,8 @@ class Viewer {
     const name = names.find(Boolean);
     if (name && !game.party) this.#frame.setRibbon(...i18n.nodes('replay.by', { name: nameTag(name) }));
     addEventListener('keydown', this.#onKey);
-    this.#show(0, false);
+    const [, linked] = /^#(\d+)$/.exec(location.hash) ?? [];
+    this.#show(Math.min(Number(linked ?? 0), this.#last), false);
   }
 
   destroy() {
@@ -213,6 +220,36 @@ class Viewer {
     this.#show(at, direction === -1);
   }
 
+  /** What can be taken along: links, and the file of the game. */
+  #share() {
+    const { t } = this.#app.i18n;
+    this.#pause();
+    const game = location.origin + location.pathname;
+    const button = (/** @type {string} */ role, /** @type {string} */ label, /** @type {string} */ link, kind = 'plain') => {
+      const take = () => {
+        closeDialog();
+        void copy(this.#app, link);
+      };
+      return h('button', { type: 'button', class: `button ${kind}`, 'data-role': role, onclick: take }, t(label));
+    };
+    showDialog({
+      role: 'replay-share',
+      title: t('replay.share'),
+      closeLabel: t('close'),
+      body: [
+        h(
+          'div',
+          { class: 'choices' },
+          button('copy-move', 'replay.linkMove', `${game}#${this.#at}`, 'main'),
+          button('copy-game', 'replay.linkGame', game),
+          this.#file && h('a', { class: 'button plain', href: this.#file, download: '', 'data-role': 'replay-file' }, t('replay.file')),
+        ),
+        h('p', { class: 'share-link' }, `${game}#${this.#at}`),
+        this.#file && h('p', { class: 'hint' }, t('replay.fileMore')),
+      ],
+    });
+  }
+
   #togglePlaying() {
     if (this.#timer !== undefined) return this.#pause();
     if (this.#at === this.#last) this.#show(0, true);
@@ -246,7 +283,7 @@ class Viewer {
   #key({ key, target, ctrlKey, metaKey, altKey }) {
     if (dialogOpen() || ctrlKey || metaKey || altKey) return;
     const element = target instanceof Element ? target : null;
-    if (element?.closest('input, select')) return;
+    if (element?.closest('input, select') && !(key === ' ' && element === this.#scrubber)) return;
     if (key === 'ArrowLeft') this.#step(-1);
     if (key === 'ArrowRight') this.#step(1);
     if (key === 'PageUp') this.#toLandmark(-1);

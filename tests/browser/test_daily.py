@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
+from heartroom.sessions import record
 from tests.browser.conftest import Complaints, NewContext
 from tests.browser.daily import Action, Guest, behind
 from tests.browser.table import DESKTOP, PHONE, HeartTable, deal
@@ -161,6 +162,34 @@ def test_whoever_has_finished_may_practise_and_look_at_replays(won: Page) -> Non
     won.locator("tr[data-me]").first.locator('[data-role="row-replay"]').click()
     won.wait_for_url("**/r/*")
     HeartTable(won).version(0)
+
+
+def test_a_link_to_a_move_and_the_file_of_a_game(
+    won: Page, context: BrowserContext, base_url: str, today: str, actions: list[Action], tmp_path: Path
+) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    won.goto("/r/" + champion(base_url, today).ask("/api/daily")["session"])
+    replay = HeartTable(won).version(0)
+    role(won, "scrubber").fill("31")
+    places = replay.version(31).seen()["places"]
+    role(won, "replay-share").click()
+    with won.expect_download() as downloading:
+        role(won, "replay-file").click()
+    downloading.value.save_as(tmp_path / "game.jsonl")
+    read = record.read((tmp_path / "game.jsonl").read_bytes())
+    assert [list(step.action) for step in read.steps] == actions
+    role(won, "copy-move").click()
+    expect(won.locator('.toast[data-kind="copied"]')).to_be_visible()
+    link = won.evaluate("navigator.clipboard.readText()")
+    assert link == f"{won.url}#31"
+
+    other = context.new_page()
+    other.goto(link)
+    assert HeartTable(other).version(31).seen()["places"] == places
+    role(other, "step-back").click()
+    HeartTable(other).version(30)
+    other.goto(f"{won.url}#9999")
+    HeartTable(other).version(len(actions))
 
 
 def test_nobody_else_sees_anything_of_an_attempt(
