@@ -15,6 +15,7 @@ VENV_READY   := $(VENV)/venv.stamp
 PLAY_READY   := $(VENV)/play.stamp
 TEST_READY   := $(VENV)/test.stamp
 NPM_READY    := client/node_modules/npm.stamp
+PEERS_READY  := bench/peers/node_modules/npm.stamp
 CLIENT_READY := $(STATIC)/index.html
 
 CLIENT_SOURCES := $(shell find client -mindepth 1 \( -name node_modules -o -name tests \) -prune -o ! -name '.*' -print)
@@ -56,12 +57,15 @@ bench: $(TEST_READY) $(CLIENT_READY) ## measure the server under load (ARGS='…
 bench-%: $(TEST_READY) $(CLIENT_READY) ## one part of it: bench-engine, bench-watch4, bench-table4, bench-idle
 	@exec python -m bench --only $* $(ARGS)
 
+bench-peers: $(TEST_READY) $(CLIENT_READY) $(PEERS_READY) ## beside Colyseus and boardgame.io, which are installed for it
+	@exec python -m bench.peers $(ARGS)
+
 lock: $(VENV_READY) ## pin the newest versions of all requirements
 	pip install --quiet uv
 	tools/lock.sh
 
 clean: ## remove all that was made, but not the saved games
-	rm -rf $(VENV) client/node_modules $(STATIC) server/*.egg-info build dist \
+	rm -rf $(VENV) client/node_modules bench/peers/node_modules $(STATIC) server/*.egg-info build dist \
 	    .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache test-results
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
@@ -80,6 +84,10 @@ $(TEST_READY): $(PLAY_READY) requirements/test.txt
 
 $(NPM_READY): $(PLAY_READY) client/package.json client/package-lock.json
 	npm ci --prefix client --no-audit --no-fund
+	@touch $@
+
+$(PEERS_READY): $(PLAY_READY) bench/peers/package.json bench/peers/package-lock.json
+	npm ci --prefix bench/peers --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(CLIENT_READY): $(NPM_READY) $(CLIENT_SOURCES)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import sys
 from pathlib import Path
@@ -68,7 +67,7 @@ def main(
 ) -> None:
     """Measure heartroom on this machine: a real server, real websockets, over the loopback."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are ended, files removed
-    _allow_files(4 * idle_connections)
+    runs.allow_files(4 * idle_connections)
     parts = only or _PARTS
     variants = [Variant("heartroom", {})]
     if against is not None:
@@ -94,13 +93,6 @@ def main(
     finally:
         if json_file is not None:
             json_file.write_text(json.dumps(raw, indent=1))
-
-
-def _allow_files(wanted: int) -> None:
-    """As many open files as the connections need, here and in all processes to come."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
 
 
 def _engine() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -68,3 +69,10 @@ def load(job: Job, module: str = "bench.load") -> bytes:
     if done.returncode != 0:
         raise Broken(done.stderr.decode().strip())
     return done.stdout
+
+
+def allow_files(wanted: int) -> None:
+    """As many open files as the connections need, here and in all processes to come."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))

@@ -51,37 +51,51 @@ def serving(environ: Mapping[str, str], parent: Path | None = None) -> Iterator[
 
     Raises `Failed`.
     """
-    with _folder(parent) as folder:
-        command = (
-            *(Path(sys.executable).with_name("heartroom"), "serve"),
-            *("--host", "127.0.0.1", "--port", "0", "--data-dir", folder / "data"),
-        )
-        with _process(command, folder, environ) as process:
-            yield _started(process, folder)
+    with folder(parent) as made, serving_from(made, environ) as served:
+        yield served
+
+
+@contextlib.contextmanager
+def serving_from(made: Path, environ: Mapping[str, str]) -> Iterator[Served]:
+    """A server as `serving` has it, whose data directory is in the folder `made`. Raises `Failed`."""
+    command = (
+        *(Path(sys.executable).with_name("heartroom"), "serve"),
+        *("--host", "127.0.0.1", "--port", "0", "--data-dir", made / "data"),
+    )
+    with _process(command, made, environ) as process:
+        yield _started(process, made)
 
 
 @contextlib.contextmanager
 def echoing() -> Iterator[Served]:
-    """The server of `bench.echo`, which has no store. Raises `Failed`."""
-    with _folder(None) as folder, _process((sys.executable, "-m", "bench.echo"), folder, {}) as process:
-        yield Served(_port(process, folder), process.pid, 0, 0)
+    """The server of `bench.echo`. Raises `Failed`."""
+    with serving_other((sys.executable, "-m", "bench.echo"), {}) as served:
+        yield served
 
 
 @contextlib.contextmanager
-def _folder(parent: Path | None) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="heartroom-bench-", dir=parent))
+def serving_other(command: Sequence[str | Path], environ: Mapping[str, str]) -> Iterator[Served]:
+    """A server that has no store and prints its address. Raises `Failed`."""
+    with folder() as made, _process(command, made, environ) as process:
+        yield Served(_port(process, made), process.pid, 0, 0)
+
+
+@contextlib.contextmanager
+def folder(parent: Path | None = None) -> Iterator[Path]:
+    """A new folder, removed afterwards."""
+    made = Path(tempfile.mkdtemp(prefix="heartroom-bench-", dir=parent))
     try:
-        yield folder
+        yield made
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(made, ignore_errors=True)
 
 
 @contextlib.contextmanager
 def _process(
-    command: Sequence[str | Path], folder: Path, environ: Mapping[str, str]
+    command: Sequence[str | Path], made: Path, environ: Mapping[str, str]
 ) -> Iterator[subprocess.Popen[str]]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("HEARTROOM_")}
-    with open(folder / "stderr", "w") as stderr:
+    with open(made / "stderr", "w") as stderr:
         process = subprocess.Popen(
             command,
             env={**inherited, **LIMITS, **environ},
@@ -96,20 +110,20 @@ def _process(
         _end(process)
 
 
-def _port(process: subprocess.Popen[str], folder: Path) -> int:
+def _port(process: subprocess.Popen[str], made: Path) -> int:
     assert process.stdout is not None
-    line = process.stdout.readline()
-    if "http://" not in line:
-        raise Failed((folder / "stderr").read_text().strip() or line)
-    return int(line.rsplit(":", 1)[1])
+    for line in process.stdout:
+        if "http://" in line:
+            return int(line.rsplit(":", 1)[1])
+    raise Failed((made / "stderr").read_text().strip() or "the server says no address")
 
 
-def _started(process: subprocess.Popen[str], folder: Path) -> Served:
-    port = _port(process, folder)
+def _started(process: subprocess.Popen[str], made: Path) -> Served:
+    port = _port(process, made)
     deadline = time.monotonic() + _START_S
     while not _ready(port):
         if process.poll() is not None or time.monotonic() > deadline:
-            raise Failed((folder / "stderr").read_text().strip() or "the server does not get ready")
+            raise Failed((made / "stderr").read_text().strip() or "the server does not get ready")
         time.sleep(0.05)
     below = {child.name(): child.pid for child in psutil.Process(process.pid).children(recursive=True)}
     store = next(pid for name, pid in below.items() if "valkey" in name)

@@ -1,0 +1,1 @@
+"""heartroom beside Colyseus and boardgame.io. See bench/README.md; `python -m bench.peers --help`."""
