@@ -21,6 +21,9 @@ STUCK_AFTER_ONE: Final = "HH1-N-AAAAB2F"
 """The tip and the discard are a pair; after it there is none."""
 STUCK_AT_ONCE: Final = "HH1-N-AAAAAAA"
 
+PATIENCE_MS: Final = 20_000
+"""How long anything that must happen may take. Only a test that fails waits so long."""
+
 TIP: Final = 25
 DISCARD: Final = 0
 STOCK: Final = -1
@@ -62,11 +65,18 @@ _WHERE = """(goal) => {
 }"""
 
 
-_PLAY = """async (actions) => {
+_PLAY = """async ([actions, patience]) => {
   const table = document.querySelector('[data-role="table"]');
   let version = Number(table.dataset.version);
-  const settled = () => new Promise((done) => {
-    const look = () => Number(table.dataset.version) === version ? done() : setTimeout(look);
+  const settled = () => new Promise((done, fail) => {
+    const notices = () => [...document.querySelectorAll('.toast, [data-role="banner"]')];
+    const said = () => notices().map((each) => each.textContent).join(' / ');
+    const deadline = performance.now() + patience;
+    const look = () => {
+      if (Number(table.dataset.version) === version) done();
+      else if (performance.now() < deadline) setTimeout(look);
+      else fail(new Error(`at ${table.dataset.version} and not ${version}; said: ${said()}`));
+    };
     look();
   });
   for (const [verb, ...places] of actions) {
@@ -129,7 +139,7 @@ class HeartTable:
 
     def play(self, actions: Iterable[Action]) -> None:
         """To get somewhere fast: the clicks of these actions, each pair when all before it is done."""
-        self.page.evaluate(_PLAY, list(actions))
+        self.page.evaluate(_PLAY, [list(actions), PATIENCE_MS])
 
     def tap(self, *places: int, touch: bool = False) -> None:
         for place in places:

@@ -203,6 +203,10 @@ class Taken:
         self.protocol.connection_lost(None)
 
 
+_HEAD_AND_MASK = 6
+"""Bytes of a short frame besides its payload."""
+
+
 def masked(opcode: Opcode, payload: bytes, fin: bool = True) -> bytes:
     return Frame(opcode, payload, fin).serialize(mask=True)
 
@@ -242,6 +246,20 @@ async def test_messages_come_whole_and_in_order_however_their_bytes_come(
             taken.protocol.data_received(stream[start:end])
     assert taken.messages == expected
     assert taken.transport.written.count(b"\x8a") >= sum(opcode is Opcode.PING for opcode, _ in sent)
+    taken.lose()
+
+
+async def test_many_frames_together_are_not_one_whatever_their_lengths() -> None:
+    """Seven bits hold a short length: some others end in the same seven bits."""
+    taken = Taken()
+    await taken.open()
+    expected = []
+    for first in range(126):
+        # what follows makes the whole as long as a first frame of these bits would be
+        second = bytes(128 - _HEAD_AND_MASK)
+        taken.protocol.data_received(masked(Opcode.BINARY, bytes(first)) + masked(Opcode.BINARY, second))
+        expected += [(bytes(first), True), (second, True)]
+    assert taken.messages == expected
     taken.lose()
 
 

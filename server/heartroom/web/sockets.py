@@ -101,7 +101,8 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     def data_received(self, data: bytes) -> None:
         """Something has come: past the parser if it is one short frame and nothing else."""
         if self._at_frame and self._received is not None:
-            if len(data) >= _ALONE and data[0] == 0x82 and data[1] == 0x80 | (len(data) - _ALONE) < 0xFE:
+            length = len(data) - _ALONE
+            if 0 <= length < 126 and data[0] == 0x82 and data[1] == 0x80 | length:
                 if not self.close_sent:
                     self._received(apply_mask(data[6:], data[2:6]), True)
                 return
