@@ -93,6 +93,13 @@ def test_four_people_play_a_hand_to_its_end_and_have_the_same_score(
         said = tables[seat].panel.locator('[data-role="winners"]')
         expect(said).to_contain_text("You" if points[seat] == min(points) else "Guest")
 
+    one = tables[2]
+    one.panel.locator('[data-role="replay"]').click()
+    one.page.wait_for_url("**/r/*")
+    expect(one.page.locator(".seat[data-own] .name")).to_have_text("You")
+    expect(one.seat(2)).to_have_attribute("data-own", "")
+    expect(one.seat(0).locator(".name")).to_have_text("Guest 1")
+
 
 def test_who_drops_is_replaced_by_a_bot_and_comes_back_to_the_seat(
     new_context: NewContext, origin: str

@@ -76,6 +76,12 @@ def test_a_replay_leads_to_every_view_of_the_game() -> None:
         assert tuple(view) == GAME.view(state, None)
 
 
+def test_a_replay_of_a_table_says_who_sat_there() -> None:
+    read = record.read(written())
+    without = msgspec.msgpack.decode(record.replay(read))
+    assert msgspec.msgpack.decode(record.replay(read, [False, True], 0)) == [*without, [False, True], 0]
+
+
 def test_times_count_from_when_the_game_s_time_began() -> None:
     """That of a deal that was sealed began before its first action."""
     deeds = ((5000 + 10 * number, 0, action) for number, action in enumerate(WINNING[:3]))
