@@ -100,7 +100,7 @@ export class App {
    * @param {string} game
    * @param {Record<string, unknown>} [options]
    */
-  async beginOrTell(game, options = {}) {
+  async beginOrTell(game, options = games.get(game)?.options?.(this.settings) ?? {}) {
     const refused = await this.begin(game, options);
     if (refused) this.notices.toast(refused, 'refused');
   }
@@ -163,7 +163,10 @@ export class App {
       role: 'new',
       title: t('new.title'),
       closeLabel: t('close'),
-      body: [h('p', null, t('new.more'))],
+      body: [
+        h('p', null, t('new.more')),
+        h('div', { class: 'settings' }, game.settings.filter(({ deals }) => deals).map(({ name, label, hint }) => this.#switch(name, t(label), t(hint)))),
+      ],
       choices: [
         { role: 'new-random', kind: 'main', label: t('new.random'), run: () => void this.beginOrTell(game.name) },
         { role: 'new-same', label: t('new.same'), run: () => void this.beginOrTell(game.name, { code }) },

@@ -14,6 +14,7 @@
  * @property {boolean} fallback the value until the player chooses
  * @property {string} label key of its text
  * @property {string} hint key of its explanation
+ * @property {boolean} [deals] whether it is about the deals of new games
  */
 
 /**
@@ -112,6 +113,8 @@
  *   dealt from this game
  * @property {(view: View) => boolean} [over] whether nothing is left to be played
  * @property {GameSetting[]} settings
+ * @property {(settings: import('./storage.js').Settings) => Record<string, unknown>} [options] of a new game of which
+ *   nothing else is said
  * @property {[keys: string, label: string][]} keys keys of the keyboard, and the key of the text that says what for
  * @property {(i18n: I18n) => HTMLElement} picture for the front page
  * @property {(host: TableHost) => GameTable} createTable

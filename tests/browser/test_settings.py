@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
 from playwright.sync_api import BrowserContext, Page, expect
 
+from heartroom import client as wire
+from heartroom.games.heart_to_heart import GAME
+from heartroom.games.heart_to_heart.solver import winnable
 from tests.browser.conftest import NewContext
 from tests.browser.table import CODE, DISCARD, PAIRS_AT_ONCE, TIP, HeartTable, deal, example, share
 
@@ -104,6 +110,33 @@ def test_where_nothing_can_be_kept_the_game_is_played_all_the_same(new_context: 
     table.page.reload()
     expect(table.version(2).info("score")).to_have_text("10")
     expect(table.page.locator("html")).to_have_attribute("lang", "en")
+
+
+def test_new_games_can_be_kept_to_deals_that_can_be_won(page: Page) -> None:
+    sent: list[bytes | str] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
+
+    def asked() -> Any:
+        """The options of the latest new game."""
+        frames = [msgspec.msgpack.decode(frame) for frame in sent if isinstance(frame, bytes)]
+        return [frame for frame in frames if frame[0] == wire.NEW][-1][3]
+
+    table = deal(page)
+    table.draw()
+    table.version(1)
+    page.locator('[data-role="new"]').click()
+    page.locator('[data-dialog="new"] [data-setting="heart-to-heart.winnable"]').check()
+    page.locator('[data-role="new-random"]').click()
+    table.ready()
+    assert asked() == {"winnable": True}
+    setup = GAME.deal({"code": table.info("code").inner_text()}, bytes(32))
+    assert winnable(setup.deal)
+    table.draw()
+    table.version(1)
+    page.locator('[data-role="new"]').click()
+    page.locator('[data-role="new-same"]').click()
+    table.ready()
+    assert asked().keys() == {"code"}
 
 
 FLIGHTS = """

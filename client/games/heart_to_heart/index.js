@@ -39,7 +39,9 @@ export const game = {
   settings: [
     { name: 'heart-to-heart.help', fallback: true, label: 'hh.setting.help', hint: 'hh.setting.helpHint' },
     { name: 'heart-to-heart.errors', fallback: false, label: 'hh.setting.errors', hint: 'hh.setting.errorsHint' },
+    { name: 'heart-to-heart.winnable', fallback: false, label: 'hh.setting.winnable', hint: 'hh.setting.winnableHint', deals: true },
   ],
+  options: (settings) => (settings.get('heart-to-heart.winnable') ? { winnable: true } : {}),
   keys: [
     ['← ↑ → ↓', 'hh.key.arrows'],
     ['Enter', 'hh.key.enter'],
