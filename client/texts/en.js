@@ -81,7 +81,7 @@ export default {
     'table.share': 'The link to this table',
     'table.shareMore': 'Whoever opens it may watch; they see what lies on the table, and nobody’s cards.',
     'leave.title': 'Leave the table?',
-    'leave.more': 'If you leave for good, a bot has your seat to the end. If you only go to the front page, your seat is kept: a bot plays until you return.',
+    'leave.more': 'If you leave for good, a bot has your seat to the end. If you only go to the front page, your seat is kept: a bot plays until you return, or the game waits if nobody else is there.',
     'leave.stay': 'Stay',
     'leave.forNow': 'Front page, seat kept',
     'leave.forGood': 'Leave for good',

@@ -81,7 +81,7 @@ export default {
     'table.share': 'Lenken til dette bordet',
     'table.shareMore': 'Den som åpner den, kan se på: det som ligger på bordet, og ingens kort.',
     'leave.title': 'Gå fra bordet?',
-    'leave.more': 'Går du for godt, overtar en robot plassen din resten av partiet. Går du bare til forsiden, er plassen fortsatt din: En robot spiller til du er tilbake.',
+    'leave.more': 'Går du for godt, overtar en robot plassen din resten av partiet. Går du bare til forsiden, er plassen fortsatt din: En robot spiller til du er tilbake, eller partiet venter om ingen andre er der.',
     'leave.stay': 'Bli her',
     'leave.forNow': 'Til forsiden, behold plassen',
     'leave.forGood': 'Gå for godt',

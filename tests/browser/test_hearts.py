@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from heartroom.client import NEW
@@ -14,6 +15,7 @@ from tests.browser.conftest import Complaints, NewContext
 from tests.browser.hearts import HeartsTable
 from tests.browser.served import Server
 from tests.browser.test_connection import AWAY
+from tests.browser.test_screens import apart, boxes
 
 CALM: Final[dict[str, Any]] = {"reduced_motion": "reduce", "viewport": {"width": 480, "height": 640}}
 SEATS: Final = range(4)
@@ -76,8 +78,11 @@ def test_four_people_play_a_hand_to_its_end_and_have_the_same_score(
         led = table.page.locator('[data-role="trick"] [data-led]')
         expect(led).to_have_attribute("data-card", str(TWO_OF_CLUBS))
     played = [tables[turn(tables)].play() for _ in range(3)]
+    begun = tables[0].version
     for table in tables:
         table.play_on()
+    for trick in range(1, 12):  # however slow the machine is, it goes on
+        tables[0].as_far_as(begun + 4 * trick)
     for table in tables:
         table.phase("over")
         expect(table.panel).to_have_attribute("data-panel", "over")
@@ -198,6 +203,60 @@ def hurry(page: Page) -> None:
         route.on_message(said)
 
     page.route_web_socket("**/ws", connect)
+
+
+SCREENS: Final = [(320, 568), (390, 844), (844, 390), (1280, 800)]
+_TWO_FRAMES: Final = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""What is laid out anew when it has another size is so between two frames."""
+
+
+def test_every_screen_shows_all_of_the_table_and_notices_keep_off_the_hand(
+    new_context: NewContext, origin: str
+) -> None:
+    page = new_context(locale="nb", has_touch=True, is_mobile=True, **CALM).new_page()
+    table = HeartsTable(page)
+    table.make(origin, pace="0", level="easy")
+    start, hint = page.locator('[data-role="start"]'), page.locator(".waiting-room .hint")
+    for width, height in SCREENS:
+        resize(page, width, height)
+        inside(boxes(start) + boxes(hint), width, height)
+    table.start()
+    table.phase("passing")
+    held, tools = page.locator(".held-card"), page.locator(".tool, .home-link")
+    confirm = table.panel.locator('[data-role="pass-confirm"]')
+    for width, height in SCREENS:
+        resize(page, width, height)
+        confirm.click(force=True)
+        toast = table.toast("choose-three")
+        toast.wait_for()
+        inside(boxes(held) + boxes(tools) + boxes(toast), width, height)
+        apart(boxes(held) + boxes(confirm), boxes(tools) + boxes(toast))
+    assert Axe().run(page).violations_count == 0
+
+    page.goto(f"{origin}/learn/hearts")
+    lesson = page.locator('[data-role="lesson"]')
+    width, height = SCREENS[0]
+    resize(page, width, height)
+    for number in range(1, STEPS + 1):
+        expect(lesson).to_have_attribute("data-number", str(number))
+        assert page.evaluate("() => document.documentElement.scrollWidth") == width, number
+        inside(boxes(page.locator(".lesson-nav .button:visible")), width, height)
+        page.keyboard.press("PageDown")
+
+
+def resize(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate(_TWO_FRAMES)
+
+
+def inside(all_of_them: list[Any], width: int, height: int) -> None:
+    """All of it is on the screen."""
+    assert all_of_them
+    for left, top, right, bottom in all_of_them:
+        assert left >= -0.5
+        assert top >= -0.5
+        assert right <= width + 0.5
+        assert bottom <= height + 0.5
 
 
 # ---- Learn Hearts
