@@ -25,7 +25,7 @@ CLIENT_SOURCES := $(shell find client -mindepth 1 \( -name node_modules -o -name
 .PHONY: help play test unit lint types format client bench clean lock
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 play: $(PLAY_READY) $(CLIENT_READY) ## set up what is missing and start the server; its page's address is printed (ARGS='--port 9000')
 	@exec heartroom serve $(ARGS)
