@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
-import logging
 import os
 import signal
 import socket
@@ -16,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import structlog
 import uvicorn
 
 from heartroom import __version__
@@ -28,6 +26,7 @@ from heartroom.protocol.inbound import LARGEST
 from heartroom.sessions.record import BadRecord, read
 from heartroom.store.embedded import Embedded, StoreFailed, StoreInUse
 from heartroom.store.store import Store
+from heartroom.web import logs
 from heartroom.web import settings as web_settings
 from heartroom.web.app import Web
 from heartroom.web.settings import BadSetting, Settings
@@ -65,7 +64,7 @@ def serve(host: str | None, port: int | None, data_dir: Path | None, workers: in
         listening = _listen(settings, wanted=port is not None or "HEARTROOM_PORT" in os.environ)
     except (BadSetting, OSError) as error:
         raise click.ClickException(str(error)) from None
-    _log_to_stderr(settings.log_level)
+    logs.configure(settings.log_level, settings.log_format)
     if settings.redis_url:
         _open(settings, secret, settings.redis_url, listening)
         return
@@ -85,7 +84,7 @@ def serve(host: str | None, port: int | None, data_dir: Path | None, workers: in
 def work(descriptor: int) -> None:
     """One of the processes of `serve --workers`: serves on a socket that the parent has opened."""
     settings = web_settings.load(os.environ)
-    _log_to_stderr(settings.log_level)
+    logs.configure(settings.log_level, settings.log_format)
     end_with_parent()
     _serve(settings, settings.secret, settings.redis_url, socket.socket(fileno=descriptor))
 
@@ -273,18 +272,6 @@ class _Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-
-
-def _log_to_stderr(level: str) -> None:
-    """Our own log and the libraries' on standard error."""
-    number = getattr(logging, level.upper())
-    logging.basicConfig(
-        level=max(number, logging.WARNING), stream=sys.stderr, format="%(levelname)s %(message)s"
-    )
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
 
 
 if __name__ == "__main__":

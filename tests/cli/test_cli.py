@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,7 @@ def own_log() -> Iterator[None]:
     """What `serve` sets up writes to a stream that is closed after the test."""
     yield
     structlog.reset_defaults()
+    logging.getLogger().handlers.clear()
 
 
 def run(*arguments: str, given: bytes | None = None) -> Result:

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 import structlog
 
+from heartroom import metrics
 from heartroom.daily import dates
 from heartroom.leaderboards.results import Result
-from heartroom.leaderboards.service import ALARMS
 from heartroom.sessions import record
 from heartroom.sessions.house import House
 from heartroom.sessions.log import Deed, pack
@@ -44,7 +44,7 @@ async def claimed(node: Node, player: str) -> str:
 
 
 def alarms() -> float:
-    return float(next(iter(ALARMS.collect())).samples[0].value)
+    return float(next(iter(metrics.BOARD_ALARMS.collect())).samples[0].value)
 
 
 # -- what is entered

@@ -107,7 +107,9 @@ def test_every_field_can_be_set_from_a_string() -> None:
     """A new setting of a type that `load` does not know would be a string for ever."""
     good: dict[str, Any] = {
         "fsync": "always",
+        "log_format": "json",
         "log_level": "info",
+        "metrics_from": "10.0.0.0/8",
         "secret": SECRET,
         "redis_url": "redis://x",
     }

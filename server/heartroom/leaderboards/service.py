@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import structlog
-from prometheus_client import Counter
 
+from heartroom import metrics
 from heartroom.daily import dates
 from heartroom.daily.dates import Day
 from heartroom.daily.service import Daily, counts_until_ms, day_of_board
@@ -31,11 +31,6 @@ from heartroom.store.people import People
 from heartroom.store.store import Away, or_away
 
 _log = structlog.get_logger(__name__)
-
-ALARMS: Final = Counter(
-    "heartroom_board_alarms_total", "Finished ranked games that did not prove their result and got no entry."
-)
-ENTRIES: Final = Counter("heartroom_board_entries_total", "Results entered on boards by this node.")
 
 
 class Leaderboards:
@@ -169,7 +164,7 @@ class Leaderboards:
         if await self.house.store.names([pid]) != [name]:
             await self.renamed(pid)
         if entered:
-            ENTRIES.inc()
+            metrics.BOARD_ENTRIES.inc()
             _log.debug("entered", day=result.day, sid=result.session, moves=result.moves)
 
     def _alarm(self, day: Day, sid: str, reason: str) -> None:
@@ -177,7 +172,7 @@ class Leaderboards:
         if sid in self._alarmed:
             return
         self._alarmed.add(sid)
-        ALARMS.inc()
+        metrics.BOARD_ALARMS.inc()
         _log.error("a ranked game does not prove its result", day=day, sid=sid, reason=reason)
 
     async def _length(self, sid: str) -> int:

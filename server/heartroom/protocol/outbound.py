@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from heartroom import metrics
 from heartroom.protocol.codes import Code
 
 DIFF, SNAPSHOT, ACK, REJECT, WELCOME, CREATED, TABLE, CLOCK, PONG, ERROR, RESUMED, STORE = range(12)
@@ -53,6 +54,7 @@ def ack(ref: int, version: int) -> bytes:
 
 def reject(ref: int, code: str) -> bytes:
     """Request or action `ref` was refused and changed nothing."""
+    metrics.REFUSALS.labels(code).inc()
     return _encode([REJECT, ref, code])
 
 
@@ -91,6 +93,7 @@ def pong(number: int) -> bytes:
 
 def error(code: Code) -> bytes:
     """Something went wrong that was no numbered request."""
+    metrics.REFUSALS.labels(code.value).inc()
     return _encode([ERROR, code.value])
 
 

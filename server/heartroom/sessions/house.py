@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import structlog
 
+from heartroom import metrics
 from heartroom.games.game import Action, Game, Refused, Setup, View, games
 from heartroom.protocol import names, outbound
 from heartroom.protocol.codes import Code
@@ -147,6 +148,7 @@ class House:
         `driver.Settings`. Raises `Away`."""
         sid = sid or self.fresh_sid()
         await self.store.create(sid, game.name, game.rules_version, setup.options, setup.deal, pid, settings)
+        metrics.SESSIONS.labels(game.name).inc()
         return sid
 
     def fresh_sid(self) -> str:
@@ -247,7 +249,8 @@ class House:
 
     async def think(self, game: Game, level: str, view: View, seat: int, seed: str) -> Action:
         """What a bot does; see `Thinkers.choose`."""
-        return await self._thinkers.choose(game, level, view, seat, seed)
+        with metrics.BOT_SECONDS.labels(game.name).time():
+            return await self._thinkers.choose(game, level, view, seat, seed)
 
     def tell_nodes(self, room: Room, seat: int, here: bool) -> None:
         """Lets the other nodes know that a player has come or gone."""
@@ -389,6 +392,8 @@ class House:
         while True:
             await asyncio.sleep(self.SWEEP_S)
             now = time.monotonic()
+            metrics.ROOMS.set(len(self.rooms))
+            metrics.VIEWERS.set(sum(len(room.present) for room in self.rooms.values()))
             for room in list(self.rooms.values()):
                 if (
                     room.idle

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import accumulate
 from typing import Any, Final, NamedTuple, Protocol
 
+from heartroom import metrics
 from heartroom.games.game import Action, Game, Refused, Setup, View
 from heartroom.protocol import outbound
 from heartroom.protocol.codes import Code
@@ -260,8 +261,10 @@ class Room:
             self._look()
         missed = self._histories[viewer.kind].since(version) if epoch == self.epoch else None
         if missed is None:
+            metrics.JOINS.labels("snapshot" if epoch else "first").inc()
             viewer.outlet.send(self._snapshot(viewer))
         else:
+            metrics.JOINS.labels("diffs").inc()
             viewer.outlet.send(outbound.resumed(self.version))
             for diff in missed:
                 viewer.outlet.send(diff)
@@ -270,6 +273,11 @@ class Room:
         if self.away:
             viewer.outlet.send(outbound.store(False))
         self._announce()
+
+    @property
+    def present(self) -> list[Viewer]:
+        """All who look on, players too."""
+        return [viewer for watching in self.viewers.values() for viewer in watching]
 
     def detach(self, viewer: Viewer) -> None:
         """`viewer` looks on no more. What it has sent is still done."""
@@ -433,7 +441,7 @@ class Room:
 
     def reload(self, opened: Opened) -> None:
         """Begins anew from the store: what was known here has been lost there."""
-        here = [viewer for watching in self.viewers.values() for viewer in watching]
+        here = self.present
         self.viewers = {}
         self._load(opened)
         for viewer in here:
@@ -526,7 +534,7 @@ class Room:
 
     def _show_out(self) -> None:
         """Those who only watch may do so no longer."""
-        for viewer in [viewer for watching in self.viewers.values() for viewer in watching]:
+        for viewer in self.present:
             if viewer.seat is None:
                 viewer.tell(outbound.error(Code.PRIVATE))
                 self.detach(viewer)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from heartroom import metrics
+
 
 class Outlet(Protocol):
     """The way to one client: a socket, or a list in a test. Sending never blocks and never raises, also
@@ -49,6 +51,8 @@ class Viewer:
         keeps the others, as in `tell`, if the outlet is clogged. Says whether it was sent."""
         outlet = self.outlet
         if self.lagging or outlet.backlog > self.CLOGGED:
+            if not self.lagging:
+                metrics.CLOGGED.inc()
             self.lagging = True
             self._held += answers
             return False

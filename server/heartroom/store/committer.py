@@ -8,12 +8,14 @@ came last time, for a moment. A lonely commit waits for nobody.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import structlog
 
-from heartroom.store.store import UNKNOWN, Away, Commit, Store
+from heartroom import metrics
+from heartroom.store.store import CONFLICT, STORED, UNKNOWN, Away, Commit, Outcome, Store
 
 _log = structlog.get_logger(__name__)
 
@@ -58,12 +60,14 @@ class Committer:
                     await self._gather()
                 batch, self._waiting = self._waiting[: self._largest], self._waiting[self._largest :]
                 self._last = len(batch)
+                began = time.perf_counter()
                 try:
                     outcomes = await self._store.commit([commit for commit, _ in batch])
                 except Exception as error:  # whatever it is, those who wait must be told
                     if not isinstance(error, Away):
                         _log.exception("commit failed")
                     outcomes = [UNKNOWN] * len(batch)
+                _count(outcomes, time.perf_counter() - began)
                 for (_, done), (result, at_ms) in zip(batch, outcomes, strict=True):
                     try:
                         done(result, at_ms)
@@ -85,3 +89,13 @@ class Committer:
         if self._enough is not None and not self._enough.done():
             self._enough.set_result(None)
         self._enough = None
+
+
+def _count(outcomes: Sequence[Outcome], took_s: float) -> None:
+    metrics.BATCH.observe(len(outcomes))
+    metrics.COMMIT_SECONDS.observe(took_s)
+    results = [result for result, _ in outcomes]
+    if stored := results.count(STORED):
+        metrics.ACTIONS.inc(stored)
+    if conflicts := results.count(CONFLICT):
+        metrics.CONFLICTS.inc(conflicts)

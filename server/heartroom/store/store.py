@@ -23,6 +23,7 @@ from redis.asyncio.client import PubSub
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
 
+from heartroom import metrics
 from heartroom.store import keys
 from heartroom.store.line import Line
 
@@ -176,6 +177,7 @@ async def or_away() -> AsyncIterator[None]:
     try:
         yield
     except _FAILURES as error:
+        metrics.STORE_FAILURES.inc()
         raise Away(str(error)) from error
 
 
@@ -316,6 +318,7 @@ class Store:
         try:
             now_ms, *results = await self._commits.call(names, args)
         except _FAILURES as error:
+            metrics.STORE_FAILURES.inc()
             raise Away(str(error)) from error
         self._heard(now_ms)
         return [Outcome(result, now_ms) for result in results]

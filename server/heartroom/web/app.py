@@ -20,6 +20,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from heartroom import metrics
 from heartroom.games.game import Refused, games
 from heartroom.protocol import SUBPROTOCOL
 from heartroom.protocol.codes import Close, Code
@@ -130,6 +131,7 @@ class Web:
             WebSocketRoute("/ws", self.websocket),
             Route("/healthz", self.healthz),
             Route("/readyz", self.readyz),
+            Route("/metrics", self.metrics),
             Route("/api/sessions/{session}/log", self.log),
             Route("/api/replays/example/{game}", self.example),
             Route("/api/replays/{session}", self.replay),
@@ -190,6 +192,13 @@ class Web:
         if await self._store.answers():
             return PlainTextResponse("ok\n")
         return PlainTextResponse("the store does not answer\n", HTTPStatus.SERVICE_UNAVAILABLE)
+
+    async def metrics(self, request: Request) -> Response:
+        """What this process counts, for those who may know."""
+        client = request.client.host if request.client else ""
+        if not self._settings.shows_metrics_to(client):
+            return refusal(HTTPStatus.NOT_FOUND, "not_found")
+        return Response(metrics.shown(), media_type=metrics.CONTENT_TYPE)
 
     # -- finished games
 

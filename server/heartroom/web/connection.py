@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import structlog
 
+from heartroom import metrics
 from heartroom.games.game import Refused
 from heartroom.protocol import inbound, outbound
 from heartroom.protocol.codes import Close, Code
@@ -98,6 +99,7 @@ class Connection:
 
     def opened(self) -> None:
         """The handshake is done."""
+        metrics.CONNECTIONS.inc()
         self._wait_for(self._welcome())
 
     def received(self, data: bytes, binary: bool) -> None:
@@ -132,6 +134,7 @@ class Connection:
 
     def closed(self) -> None:
         """The socket is gone. What was sent is still done."""
+        metrics.CONNECTIONS.dec()
         self._closed = True
         self._waiting.clear()
         self._house.topics.watch(self._outlet, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import secrets
 from collections.abc import Mapping
@@ -64,6 +65,20 @@ class Settings:
     transports: slower, and the same for everybody."""
     log_level: str = "info"
     """`debug`, `info`, `warning` or `error`."""
+    log_format: str = "auto"
+    """`json` (one object a line), `text`, or `auto`: text on a terminal, else JSON."""
+    metrics_from: tuple[str, ...] = ("127.0.0.0/8", "::1")
+    """Addresses and networks (comma-separated) to which `/metrics` is shown; to all others there is none."""
+
+    def shows_metrics_to(self, address: str) -> bool:
+        """Whether a client at `address` may read `/metrics`."""
+        try:
+            client = ipaddress.ip_address(address)
+        except ValueError:  # a Unix socket, or a proxy's fancy
+            return False
+        if isinstance(client, ipaddress.IPv6Address) and client.ipv4_mapped:
+            client = client.ipv4_mapped
+        return any(client in ipaddress.ip_network(network) for network in self.metrics_from)
 
     @property
     def limits(self) -> Limits:
@@ -76,7 +91,11 @@ class Settings:
         )
 
 
-_CHOICES = {"fsync": ("always", "everysec"), "log_level": ("debug", "info", "warning", "error")}
+_CHOICES = {
+    "fsync": ("always", "everysec"),
+    "log_level": ("debug", "info", "warning", "error"),
+    "log_format": ("json", "text", "auto"),
+}
 
 
 _RANGES = {
@@ -129,6 +148,11 @@ def load(environ: Mapping[str, str], **given: Any) -> Settings:
     settings = Settings(**values)
     if settings.redis_url and not settings.redis_url.startswith(_STORES):
         raise BadSetting(f"HEARTROOM_REDIS_URL must begin with one of {', '.join(_STORES)}")
+    for network in settings.metrics_from:
+        try:
+            ipaddress.ip_network(network)
+        except ValueError as error:
+            raise BadSetting(f"HEARTROOM_METRICS_FROM: {error}") from None
     if settings.redis_url and not settings.secret:
         raise BadSetting("HEARTROOM_SECRET must be set (the same on every node) where HEARTROOM_REDIS_URL is")
     if settings.secret and len(settings.secret) < 16:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -20,6 +22,9 @@ from types import FrameType
 from typing import Final
 
 import structlog
+from prometheus_client.multiprocess import mark_process_dead
+
+from heartroom import metrics
 
 _log = structlog.get_logger(__name__)
 
@@ -37,7 +42,9 @@ class Workers:
     def __init__(self, count: int, listening: socket.socket, environ: Mapping[str, str]) -> None:
         self._count: Final = count
         self._listening: Final = listening
-        self._environ: Final = dict(environ)
+        self._counts: Final = tempfile.mkdtemp(prefix="heartroom-metrics-")
+        """Where the workers keep what they count, so that any of them can show it all."""
+        self._environ: Final = {**environ, metrics.DIRECTORY: self._counts}
         self._running: dict[subprocess.Popen[bytes], float] = {}
         self._signalled_r, self._signalled_w = os.pipe()
 
@@ -52,6 +59,7 @@ class Workers:
                 self._replace_dead()
         finally:
             self._end()
+            shutil.rmtree(self._counts, ignore_errors=True)
 
     def _signalled(self, _number: int, _frame: FrameType | None) -> None:
         os.write(self._signalled_w, b"x")
@@ -71,6 +79,7 @@ class Workers:
         for worker, since in list(self._running.items()):
             if worker.poll() is not None and now - since >= _AGAIN_S:
                 _log.error("worker died", pid=worker.pid, code=worker.returncode)
+                mark_process_dead(worker.pid, self._counts)  # type: ignore[no-untyped-call]
                 del self._running[worker]
                 self._start()
 

@@ -1,0 +1,105 @@
+"""What the server counts, as a Prometheus would read it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+
+import psutil
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from heartroom.client import Rejected
+from heartroom.web.settings import Settings
+from tests.support.games import CODE, GAME
+from tests.support.guests import until
+from tests.support.serving import SECRET, Server
+from tests.support.stores import StoreProcess
+
+
+def counted(server: Server) -> dict[tuple[str, str], float]:
+    """By name and (joined) labels."""
+    answer = server.get("/metrics")
+    assert answer.status == 200
+    assert answer.one("content-type").startswith("text/plain; version=0.0.4")
+    families = text_string_to_metric_families(answer.body.decode())
+    return {
+        (sample.name, ",".join(sample.labels.values())): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+async def play(server: Server, draws: int) -> None:
+    async with await server.connect() as client:
+        await client.join(await client.new(GAME.name, {"code": CODE}))
+        for _ in range(draws):
+            await client.act("draw")
+        with pytest.raises(Rejected):
+            await client.act("recycle")
+        client.table.version -= 1  # as if the last diff had been lost
+        await client.join(client.table.session, client.table.epoch, client.table.version)
+        await client.join(client.table.session, client.table.epoch + 1, 1)
+
+
+async def test_what_is_done_is_counted(shared: StoreProcess) -> None:
+    server = Server(redis_url=shared.url, secret=SECRET)
+    try:
+        await play(server, 3)
+        found = await asyncio.to_thread(counted, server)
+        assert found["heartroom_actions_total", ""] == 3
+        assert found["heartroom_commit_batch_entries_count", ""] == 3
+        assert found["heartroom_commit_seconds_count", ""] == 3
+        assert found["heartroom_refusals_total", "stock_not_empty"] == 1
+        assert found["heartroom_sessions_created_total", GAME.name] == 1
+        assert [found["heartroom_joins_total", kind] for kind in ("first", "diffs", "snapshot")] == [1, 1, 1]
+        assert found["heartroom_store_failures_total", ""] == 0
+
+        async def nobody_connected() -> bool:
+            return (await asyncio.to_thread(counted, server))["heartroom_connections", ""] == 0
+
+        await until(nobody_connected)
+    finally:
+        server.stop()
+
+
+async def test_workers_show_what_all_of_them_count_the_dead_ones_too(shared: StoreProcess) -> None:
+    server = Server(redis_url=shared.url, secret=SECRET, workers="2")
+    try:
+        await play(server, 5)
+        worker = psutil.Process(server.process.pid).children()[0]
+        os.kill(worker.pid, signal.SIGKILL)
+        await play(server, 4)
+        for _ in range(6):  # whichever worker answers
+            found = await asyncio.to_thread(counted, server)
+            assert found["heartroom_actions_total", ""] == 9
+    finally:
+        server.stop()
+
+
+def test_others_are_told_that_there_is_no_such_page(shared: StoreProcess) -> None:
+    server = Server(redis_url=shared.url, secret=SECRET, metrics_from="10.0.0.0/8,::1")
+    try:
+        answer = server.get("/metrics")
+        assert answer.status == 404
+        assert b"heartroom_" not in answer.body
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize(
+    ("address", "may"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("::ffff:127.0.0.1", True),
+        ("128.0.0.1", False),
+        ("::2", False),
+        ("", False),
+        ("localhost", False),
+    ],
+)
+def test_by_default_only_this_machine_may_know(address: str, may: bool) -> None:
+    assert Settings().shows_metrics_to(address) is may
