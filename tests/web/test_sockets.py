@@ -16,7 +16,7 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import OPEN
 from websockets.uri import parse_uri
 
-from heartroom.web.sockets import DirectOutlet, DirectProtocol, PlainOutlet, direct, frame, whole
+from heartroom.web.sockets import LEAVING_S, DirectOutlet, DirectProtocol, PlainOutlet, direct, frame, whole
 
 
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 127, 65535, 65536, 100_000])
@@ -135,12 +135,14 @@ class Transport(asyncio.Transport):
         super().__init__()
         self.written = b""
         self.closed = False
+        self.ended = asyncio.Event()
 
     def write(self, data: Any) -> None:
         self.written += data
 
     def close(self) -> None:
         self.closed = True
+        self.ended.set()
 
     def is_closing(self) -> bool:
         return self.closed
@@ -317,3 +319,46 @@ async def test_nothing_is_written_after_the_end() -> None:
     taken.lose()
     outlet.send(b"after the end")
     assert taken.transport.written == said
+
+
+@pytest.mark.parametrize(("clients", "longest_s"), [(1, 0.004), (500, 2.0), (100_000, LEAVING_S)])
+async def test_a_server_that_ends_sends_its_clients_away_one_after_the_other(
+    clients: int, longest_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[tuple[float, float]] = []
+
+    def at_once(least: float, most: float) -> float:
+        drawn.append((least, most))
+        return least
+
+    monkeypatch.setattr("random.uniform", at_once)
+    taken = Taken()
+    await taken.open()
+    others: set[Any] = set(range(clients - 1))
+    taken.protocol.connections = {taken.protocol, *others}
+    taken.protocol.shutdown()
+    assert drawn == [(0.0, longest_s)]
+    outlet = taken.protocol.outlet
+    assert outlet is not None
+    outlet.send(b"goes on until then")
+    assert taken.transport.written == frame(b"goes on until then")
+    await taken.transport.ended.wait()
+    assert taken.transport.written.endswith(b"\x88\x02" + (1012).to_bytes(2))
+    taken.lose()
+
+
+async def test_who_goes_before_its_turn_is_not_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    turn = asyncio.Event()
+    leave = DirectProtocol._leave
+
+    def in_turn(protocol: DirectProtocol) -> None:
+        leave(protocol)
+        turn.set()
+
+    monkeypatch.setattr(DirectProtocol, "_leave", in_turn)
+    taken = Taken()
+    await taken.open()
+    taken.protocol.shutdown()
+    taken.lose()
+    await turn.wait()
+    assert taken.transport.written == b""

@@ -10,6 +10,7 @@ host says so, `PlainOutlet` does the same through ASGI's `send`.
 from __future__ import annotations
 
 import asyncio
+import random
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
@@ -46,6 +47,11 @@ def frame(payload: bytes) -> bytes:
         return b"\x82\x7e" + length.to_bytes(2) + payload
     return b"\x82\x7f" + length.to_bytes(8) + payload
 
+
+LEAVING_S: Final = 4.0
+"""Over so many seconds at most a server that ends sends its clients away."""
+_LEAVE_PER_S: Final = 250
+"""Clients sent away in a second, if they are not too many for that."""
 
 _ALONE: Final = 2 + 4
 """Bytes of a short masked frame besides its payload: the head and the mask."""
@@ -85,9 +91,15 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         super().handle_close(event)
 
     def shutdown(self) -> None:
-        """The server ends: nothing follows what it says of that."""
+        """The server ends: says so, sooner or later, so that not all clients go elsewhere at once. Until then
+        everything goes on."""
+        spread_s = min(LEAVING_S, len(self.connections) / _LEAVE_PER_S)
+        self.loop.call_later(random.uniform(0.0, spread_s), self._leave)  # noqa: S311 (no secret)
+
+    def _leave(self) -> None:
         self._hush()
-        super().shutdown()
+        if not self.disconnected:
+            super().shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone: nothing is written any more."""
