@@ -27,11 +27,23 @@ import uvloop
 
 from bench.measure import cpu_s, machine_s, quantile, rss
 from bench.wire import Closed, Peer
-from heartroom.client import ACK, ACT, CREATED, DIFF, ERROR, JOIN, NEW, REJECT, SNAPSHOT, TABLE, WELCOME
+from heartroom.client import (
+    ACK,
+    ACT,
+    CREATED,
+    DIFF,
+    ERROR,
+    JOIN,
+    NEW,
+    REJECT,
+    SIT,
+    SNAPSHOT,
+    START,
+    TABLE,
+    WELCOME,
+)
 from heartroom.games.hearts.rules import OVER, PASSING, PLAYING
 from heartroom.games.hearts.view import FIELD
-
-SIT, START = 7, 9
 
 GAME = "heart-to-heart"
 STOCK = 25
