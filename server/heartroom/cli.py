@@ -235,7 +235,7 @@ def _open(settings: Settings, secret: str, redis_url: str, listening: socket.soc
 
 
 def _serve(settings: Settings, secret: str, redis_url: str, listening: socket.socket) -> None:
-    store = Store(redis_url, live_ttl_s=settings.live_days * 86_400)
+    store = Store(redis_url, live_ttl_s=settings.live_days * 86_400, replicas=settings.redis_wait)
     config = uvicorn.Config(
         Web(settings, secret, store).app(),
         loop="uvloop",

@@ -10,7 +10,7 @@ from heartroom.games.game import Refused
 from heartroom.sessions.house import House
 from heartroom.sessions.live import Live, Playing, merged
 from heartroom.store import keys
-from heartroom.store.store import Changed
+from heartroom.store.store import Changed, Missed
 from tests.conftest import Connect, Open
 from tests.support.games import CODE, GAME, WINNING, begin, pid
 from tests.support.guests import Guest, until
@@ -160,7 +160,7 @@ async def test_it_is_told_when_the_list_has_changed_and_only_then(
     house = opens(shared)
     live = Live(house)
     ear = connect(shared).news()
-    assert await anext(ear) is None
+    assert await anext(ear) == Missed(None, True)
     await begun(house, pid())
     await live.look()
     for _ in range(Live.REPEAT * 2):

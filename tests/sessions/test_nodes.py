@@ -30,7 +30,7 @@ def leases(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(House, "BEAT_S", 0.05)
 
 
-pytestmark = pytest.mark.usefixtures("leases")
+short = pytest.mark.usefixtures("leases")
 
 
 async def true(holds: Callable[[], bool]) -> None:
@@ -104,6 +104,7 @@ async def lease_ended(store: Store, node: str) -> None:
     await until(ask)
 
 
+@short
 async def test_players_on_a_node_that_died_are_gone_and_after_the_grace_bots_play_for_them(
     shared: StoreProcess, opens: Open, stuck: Stick
 ) -> None:
@@ -118,6 +119,7 @@ async def test_players_on_a_node_that_died_are_gone_and_after_the_grace_bots_pla
     assert back.table.seat == 1
 
 
+@short
 async def test_players_who_were_on_a_node_that_died_are_missed_by_one_that_never_heard_of_them(
     shared: StoreProcess, opens: Open, stuck: Stick, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +134,7 @@ async def test_players_who_were_on_a_node_that_died_are_missed_by_one_that_never
     assert not back.room.table.chairs[0].away
 
 
+@short
 async def test_a_node_that_died_is_struck_off_by_who_opens_its_sessions_later(
     shared: StoreProcess, opens: Open, connect: Connect
 ) -> None:
@@ -149,6 +152,7 @@ async def test_a_node_that_died_is_struck_off_by_who_opens_its_sessions_later(
     await until(struck)
 
 
+@short
 async def test_a_node_that_lives_stays_on_the_list(shared: StoreProcess, opens: Open) -> None:
     here, there = opens(shared), opens(shared)
     sid = await begin(here.store)
@@ -160,6 +164,7 @@ async def test_a_node_that_lives_stays_on_the_list(shared: StoreProcess, opens: 
     assert set(raw.decode().split(",")) == {here.store.node, there.store.node}
 
 
+@short
 async def test_a_node_that_was_paused_past_its_lease_is_there_again_under_another_name(
     shared: StoreProcess, opens: Open, stuck: Stick
 ) -> None:
@@ -190,6 +195,7 @@ async def test_a_node_that_was_paused_past_its_lease_is_there_again_under_anothe
     await guest.at(other.table.version)
 
 
+@short
 async def test_a_node_that_leaves_ends_its_lease(shared: StoreProcess, connect: Connect) -> None:
     store = connect(shared)
     house = House(store)

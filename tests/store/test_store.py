@@ -17,9 +17,11 @@ from heartroom.store.store import (
     Away,
     Changed,
     Commit,
+    Missed,
     News,
     Presence,
     Renamed,
+    Said,
     Store,
 )
 from tests.conftest import Connect
@@ -50,13 +52,13 @@ class Listener:
         self._news = store.news()
 
     async def __aenter__(self) -> Listener:
-        assert await anext(self._news) is None
+        assert await anext(self._news) == Missed(None, True)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._news.aclose()  # type: ignore[attr-defined]
 
-    async def next(self) -> News | Renamed | Presence | Changed | None:
+    async def next(self) -> Said:
         return await asyncio.wait_for(anext(self._news), 30)
 
 

@@ -10,7 +10,7 @@ import contextlib
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -24,8 +24,8 @@ from heartroom.sessions.driver import Settings
 from heartroom.sessions.room import Limits, Room
 from heartroom.sessions.thinker import Thinkers
 from heartroom.sessions.topics import Topics
-from heartroom.store.committer import Committer
-from heartroom.store.store import Away, Changed, Commit, News, Opened, Presence, Renamed, Store
+from heartroom.store.committer import Committer, Committers
+from heartroom.store.store import Away, Changed, Commit, Missed, News, Opened, Presence, Renamed, Store
 
 _log = structlog.get_logger(__name__)
 
@@ -64,7 +64,7 @@ class House:
         """Each is called for a player who has another name, maybe more than once."""
         self.topics: Final = Topics()
         self._thinkers: Final = Thinkers(thinkers)
-        self._committer: Final = Committer(store)
+        self._committer: Final = Committer(store) if store.table is None else Committers(store)
         self._opening: dict[str, asyncio.Task[Room]] = {}
         self._early: dict[str, list[News]] = {}
         self._closing: dict[str, asyncio.Task[None]] = {}
@@ -269,7 +269,7 @@ class House:
         """The session expired while it was open."""
         room.close(Code.NO_SESSION)
         if self.rooms.get(room.sid) is room:
-            del self.rooms[room.sid]
+            self._shut(room.sid)
 
     # -- tasks
 
@@ -299,7 +299,7 @@ class House:
         room.others = opened.nodes - {self.store.node}
         self.rooms[sid] = room
         for news in self._early.pop(sid, ()):
-            room.hear(news)
+            self._hear(room, news)
         if self._hearings != hearings:  # what was stored before we listened was told to nobody here
             room.look_again()
         await self._unless_away(self._name_players(room))
@@ -320,19 +320,14 @@ class House:
         while True:
             try:
                 async for news in self.store.news():
-                    if news is None:
+                    if isinstance(news, Missed):
                         pause = self.RETRY_S[0]
-                        self._hearings += 1
-                        for room in list(self.rooms.values()):
-                            room.look_again()
-                        self._spawn(self._unless_away(self._name_all()))
-                        self._spawn(self._unless_away(self._ask_all()))
-                        self.topics.all_changed()
+                        self._missed(news)
                     elif isinstance(news, Changed):
                         self.topics.changed(news.topic)
                     elif isinstance(news, News):
                         if (room_here := self.rooms.get(news.sid)) is not None:
-                            room_here.hear(news)
+                            self._hear(room_here, news)
                         elif news.sid in self._opening:  # stored after its log was read
                             self._early.setdefault(news.sid, []).append(news)
                     elif isinstance(news, Renamed):
@@ -346,6 +341,27 @@ class House:
             await asyncio.sleep(pause * (0.5 + secrets.randbelow(1000) / 1000))
             pause = min(pause * 2, self.RETRY_S[1])
 
+    def _hear(self, room: Room, news: News) -> None:
+        if self.store.replicas.number:  # it is told before the replicas have it, and read only when they do
+            if news.epoch != room.epoch or news.version > room.version:
+                room.look_again()
+        else:
+            room.hear(news)
+
+    def _missed(self, missed: Missed) -> None:
+        """Reads what was not heard."""
+        self._hearings += 1
+        if missed.sids is None:
+            rooms = list(self.rooms.values())
+        else:
+            rooms = [self.rooms[sid] for sid in missed.sids if sid in self.rooms]
+        for room in rooms:
+            room.look_again()
+        self._spawn(self._unless_away(self._ask_who_is_here(rooms)))
+        if missed.everybody:
+            self._spawn(self._unless_away(self._name_all()))
+            self.topics.all_changed()
+
     def _hear_presence(self, news: Presence) -> None:
         room = self.rooms.get(news.sid)
         if room is None or news.node == self.store.node:
@@ -357,9 +373,9 @@ class House:
             self._told.add(news.node)
             room.elsewhere(news.node, news.seat, news.here)
 
-    async def _ask_all(self) -> None:
+    async def _ask_who_is_here(self, rooms: Sequence[Room]) -> None:
         """Finds out who is connected elsewhere, and says who is here: both may have been missed."""
-        for room in list(self.rooms.values()):
+        for room in rooms:
             if room.game.seats > 1:
                 await self.store.tell_presence(room.sid, -1, True)
                 for seat in room.seats_here:
@@ -385,7 +401,7 @@ class House:
                 room.died(dead)
         for room, others in opened:
             for node in others - alive:
-                await self.store.close(room.sid, node)
+                await self.store.strike(room.sid, node)
             room.others -= others
 
     async def _sweep(self) -> None:
@@ -400,11 +416,15 @@ class House:
                     and room.empty_since is not None
                     and now - room.empty_since >= self.limits.linger_s
                 ):
-                    del self.rooms[room.sid]
                     room.closed()
-                    task = asyncio.create_task(self._close(room.sid))
-                    self._closing[room.sid] = task
-                    task.add_done_callback(partial(self._closed, room.sid))
+                    self._shut(room.sid)
+
+    def _shut(self, sid: str) -> None:
+        """Gives a room up, and hears no more of its session."""
+        del self.rooms[sid]
+        task = asyncio.create_task(self._close(sid))
+        self._closing[sid] = task
+        task.add_done_callback(partial(self._closed, sid))
 
     async def _close(self, sid: str) -> None:
         # If the store is away we go on being told of a session that we no longer have: that costs a message.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 
 import structlog
@@ -89,6 +89,27 @@ class Committer:
         if self._enough is not None and not self._enough.done():
             self._enough.set_result(None)
         self._enough = None
+
+
+class Committers:
+    """One committer for each lane of the store: what one server stores does not wait for another."""
+
+    def __init__(self, store: Store) -> None:
+        self._store: Final = store
+        self._lanes: Final[dict[Hashable, Committer]] = {}
+
+    def submit(self, commit: Commit, done: Done) -> None:
+        """See `Committer.submit`."""
+        lane = self._store.lane(commit.sid)
+        committer = self._lanes.get(lane)
+        if committer is None:
+            committer = self._lanes[lane] = Committer(self._store)
+        committer.submit(commit, done)
+
+    async def drain(self) -> None:
+        """See `Committer.drain`."""
+        for committer in list(self._lanes.values()):
+            await committer.drain()
 
 
 def _count(outcomes: Sequence[Outcome], took_s: float) -> None:

@@ -33,8 +33,19 @@ def node(node_id: str) -> str:
     return f"hr:n:{node_id}"
 
 
+def channel(sid: str) -> str:
+    """Shard channel, in a cluster: what the nodes are to hear that have the session open."""
+    return f"hr:c:{{{sid}}}"
+
+
+def of_channel(name: str) -> str:
+    """The session whose shard channel this is."""
+    return name[6:-1]
+
+
 EVERYBODY = "hr:all"
-"""Channel: what every node is to hear (names that changed, players who come and go)."""
+"""Channel, in a cluster a shard channel: what every node is to hear (names that changed, players who come and
+go; but the latter in a cluster on the session's)."""
 
 NODES = "hr:nodes"
 """Hash: by node, when it last said that it lives, in ms since 1970."""

@@ -8,24 +8,29 @@ reads the truth back from the log.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import secrets
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
 import structlog
-from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.client import PubSub
+from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
 
 from heartroom import metrics
 from heartroom.store import keys
-from heartroom.store.line import Line
+from heartroom.store.cluster import Cluster, Table, slot_of
+from heartroom.store.ears import Began, Ears, Lost, NodeEars, ShardEars
+from heartroom.store.line import Behind, Line, Replicas
+from heartroom.store.lines import Call, Lines
+from heartroom.store.urls import client, parse
 
 _log = structlog.get_logger(__name__)
 
@@ -146,7 +151,22 @@ _SAID: Final[Mapping[int, type[Changed] | type[Renamed] | type[Presence]]] = {
     2: Renamed,
     4: Presence,
 }
-"""What is said to every node, by its length."""
+"""What is said besides commits, by its length."""
+_PACKED: Final = [bytes([0x90 + length]) for length in _SAID]
+"""What such a message begins with. That of a commit begins with the session."""
+
+
+class Missed(NamedTuple):
+    """Something of what the other nodes said may not have been heard."""
+
+    sids: frozenset[str] | None
+    """Of these sessions; `None`: of all."""
+    everybody: bool
+    """And of what is said to everybody."""
+
+
+Said = News | Renamed | Presence | Changed | Missed
+"""What is heard."""
 
 
 def _entry(raw: bytes) -> Entry:
@@ -182,36 +202,45 @@ async def or_away() -> AsyncIterator[None]:
 
 
 class Store:
-    """All access to one Redis, from one node."""
+    """All access to the store, from one node."""
 
     CONNECTIONS: Final = 64
     """At once, of one node."""
     LEASE_MS: Final = 10_000
     """How long a node that says nothing is believed to live."""
 
-    def __init__(self, url: str, *, live_ttl_s: int = 30 * 86_400, timeout_s: float = 5.0) -> None:
-        """`url`: `redis://`, `rediss://` or `unix://`. `live_ttl_s`: how long a session lives after it was
-        last opened or played. `timeout_s`: how long an answer may take before the store counts as away."""
+    def __init__(
+        self, url: str, *, live_ttl_s: int = 30 * 86_400, timeout_s: float = 5.0, replicas: int = 0
+    ) -> None:
+        """`url`: see `urls`; raises `BadUrl`. `live_ttl_s`: how long a session lives after it was last opened
+        or played. `timeout_s`: how long an answer may take before the store counts as away. `replicas`: how
+        many must have an entry of a log before this node makes anything of it."""
         self.node = secrets.token_hex(4)
         """What this node is called."""
         self.live_ttl_s: Final = live_ttl_s
-        # What is asked while all connections are in use waits: a crowd is no reason to be away.
-        pool = BlockingConnectionPool.from_url(
-            url,
-            max_connections=self.CONNECTIONS,
-            timeout=timeout_s,
-            protocol=2,
-            socket_timeout=timeout_s,
-            socket_connect_timeout=timeout_s,
-            retry=None,
-        )
-        self.redis: Final[Redis] = Redis.from_pool(pool)
+        where = parse(url)
         self._sources: Final = {file.stem: file.read_text() for file in LUA.glob("*.lua")}
-        self._commits: Final = Line(self.redis, self._sources["commit"], timeout_s)
-        self._shas: dict[str, str] = {}
+        self._shas: Final = {
+            name: hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest()
+            for name, source in self._sources.items()
+        }
+        self.replicas: Final = Replicas(replicas, min(1_000, int(timeout_s * 500)))
+        # What is asked while all connections are in use waits: a crowd is no reason to be away.
+        make = partial(client, where, self.CONNECTIONS, timeout_s)
+        self.table: Final = Table(where.addresses, make, timeout_s) if where.kind == "cluster" else None
+        """Of a cluster: which node serves which slot."""
+        self.redis: Redis
+        self._ears: Ears
+        if self.table is not None:
+            self.redis = Cluster(self.table, where.addresses[0])
+            self._ears = ShardEars(self.table)
+            self._lines = Lines(self.table, self._sources["commit"], self.replicas)
+        else:
+            self.redis = make()
+            self._ears = NodeEars(self.redis, self.node)
+            self._line = Line(self.redis, self._sources["commit"], timeout_s, self.replicas)
         self._leased = False
-        self._dead: deque[str] = deque(maxlen=64)
-        self._ear: PubSub | None = None
+        self._dead: deque[str] = deque(maxlen=16)
         self._offset_ms: float = time.time() * 1000 - time.monotonic() * 1000
 
     @property
@@ -228,13 +257,39 @@ class Store:
             return await self._call(script, names, args)
 
     async def _call(self, script: str, names: Sequence[str], args: Sequence[Any]) -> Any:
-        sha = self._shas.get(script)
-        if sha is None:
-            sha = self._shas[script] = await self.redis.script_load(self._sources[script])
         try:
-            return await self.redis.evalsha(sha, len(names), *names, *args)
-        except NoScriptError:  # the store was restarted, or its scripts flushed
+            return await self.redis.evalsha(self._shas[script], len(names), *names, *args)
+        except NoScriptError:  # the store has not seen it yet, or was restarted
             return await self.redis.eval(self._sources[script], len(names), *names, *args)
+
+    async def _call_replicated(self, script: str, names: Sequence[str], args: Sequence[Any]) -> Any:
+        """The same for a script that writes something, which the replicas that are waited for have then, and
+        with it all that was written before. Raises `Behind`."""
+        if not self.replicas.number:
+            return await self._call(script, names, args)
+        command: list[Any] = ["EVALSHA", self._shas[script], len(names), *names, *args]
+
+        async def send(client: Any, asking: bool) -> Any:
+            async with client.pipeline(transaction=False) as pipe:  # over one connection
+                if asking:
+                    pipe.execute_command("ASKING")
+                pipe.execute_command(*command)
+                pipe.execute_command("WAIT", *self.replicas)
+                *_, answer, have = await pipe.execute()
+            if have < self.replicas.number:
+                raise Behind(f"{have} of {self.replicas.number} replicas have it")
+            return answer
+
+        async def anywhere() -> Any:
+            if isinstance(self.redis, Cluster):
+                return await self.redis.routed(slot_of(names[0]), send)
+            return await send(self.redis, False)
+
+        try:
+            return await anywhere()
+        except NoScriptError:
+            command[:2] = ["EVAL", self._sources[script]]
+            return await anywhere()
 
     # -- sessions
 
@@ -282,10 +337,12 @@ class Store:
         `version`, which the node believes was stored at `stored_ms` (0: any time). `None` if there is no such
         session. Raises `Away`."""
         async with or_away():
-            answer = await self._call(
+            await self._ears.join(sid)
+            answer = await self._call_replicated(
                 "open", [keys.session(sid), keys.log(sid)], [self.node, version, self.live_ttl_s, stored_ms]
             )
         if answer is None:
+            await self._ears.leave(sid)
             return None
         now_ms, flat, length, raw, follows = answer
         self._heard(now_ms)
@@ -293,10 +350,15 @@ class Store:
         nodes = frozenset(fields[b"nodes"].decode().split(","))
         return Opened(now_ms, _record(fields), length, [_entry(item) for item in raw], bool(follows), nodes)
 
-    async def close(self, sid: str, node: str = "") -> None:
-        """This node (or `node`, which is dead) need not hear of `sid` any more. Raises `Away`."""
+    async def close(self, sid: str) -> None:
+        """This node need not hear of `sid` any more. Raises `Away`."""
+        await self._ears.leave(sid)
+        await self.strike(sid, self.node)
+
+    async def strike(self, sid: str, node: str) -> None:
+        """`node`, which is dead, has `sid` open no more. Raises `Away`."""
         async with or_away():
-            await self._call("close", [keys.session(sid)], [node or self.node])
+            await self._call("close", [keys.session(sid)], [node])
 
     async def renew(self, sid: str, epoch: int, version: int, stored_ms: int = 0) -> None:
         """Ends `epoch` of a session that is known to have had `version` entries, the last of them stored at
@@ -310,18 +372,56 @@ class Store:
 
         Raises `Away`: some may have been stored.
         """
-        names: list[str] = []
-        args: list[Any] = [self.node, ""]
-        for commit in commits:
-            names += (keys.session(commit.sid), keys.log(commit.sid))
-            args += (commit.epoch, commit.version, commit.before_ms, commit.body, commit.ttl_s)
+        if self.table is not None:
+            return await self._commit_by_slot(commits)
+        names, args = self._packed(commits, "")
         try:
-            now_ms, *results = await self._commits.call(names, args)
+            now_ms, *results = await self._line.call(names, args)
         except _FAILURES as error:
             metrics.STORE_FAILURES.inc()
             raise Away(str(error)) from error
         self._heard(now_ms)
         return [Outcome(result, now_ms) for result in results]
+
+    def _packed(self, commits: Iterable[Commit], dead: str) -> tuple[list[str], list[Any]]:
+        names: list[str] = []
+        args: list[Any] = [self.node, dead]
+        for commit in commits:
+            names += (keys.session(commit.sid), keys.log(commit.sid))
+            args += (commit.epoch, commit.version, commit.before_ms, commit.body, commit.ttl_s)
+        return names, args
+
+    async def _commit_by_slot(self, commits: Sequence[Commit]) -> list[Outcome]:
+        dead = ",".join(["", *self._dead, ""])
+        by_slot: dict[int, list[int]] = {}
+        for place, commit in enumerate(commits):
+            by_slot.setdefault(slot_of(keys.session(commit.sid)), []).append(place)
+        calls = [
+            Call(slot, *self._packed((commits[place] for place in places), dead))
+            for slot, places in by_slot.items()
+        ]
+        outcomes = [UNKNOWN] * len(commits)
+        for places, (answer, moving) in zip(by_slot.values(), await self._lines.call_all(calls), strict=True):
+            if answer is None:
+                continue
+            now_ms, *results = answer
+            self._heard(now_ms)
+            for place, result in zip(places, results, strict=True):
+                outcomes[place] = Outcome(result, now_ms)
+                if moving and result == STORED:
+                    await self._tell_where_they_are(commits[place], now_ms)
+        return outcomes
+
+    async def _tell_where_they_are(self, commit: Commit, now_ms: int) -> None:
+        """The script has told those who listen where the slot is being moved to, and nobody does. Should this
+        fail, they hear when the slot has moved, and read on."""
+        head = f"{commit.sid} {self.node} {commit.epoch} {commit.version + 1} {commit.before_ms} {now_ms}"
+        with contextlib.suppress(*_FAILURES):
+            await self.redis.spublish(keys.channel(commit.sid), head.encode() + commit.body)
+
+    def lane(self, sid: str) -> Hashable:
+        """Commits in different lanes need not wait for each other: other servers store them."""
+        return None if self.table is None else self.table.known(slot_of(keys.session(sid)))
 
     # -- nodes
 
@@ -339,9 +439,7 @@ class Store:
                 _, *nodes = await self._call("beat", [keys.NODES], [fresh, self.LEASE_MS, "come"])
                 _log.warning("lease ended", node=self.node, now=fresh)
                 self.node = fresh
-                listening: Any = self._ear and self._ear.connection
-                if listening is not None:
-                    await listening.disconnect()
+                await self._ears.renamed(fresh)
             self._leased = True
         return frozenset(node.decode() for node in nodes)
 
@@ -355,32 +453,39 @@ class Store:
         """These nodes are dead: whoever commits strikes them off."""
         self._dead.extend(nodes)
 
-    async def news(self) -> AsyncIterator[News | Renamed | Presence | Changed | None]:
-        """What the other nodes do, for ever; first a `None` when listening has begun. Raises `Away` when the
-        connection is lost: what was missed must then be read from the logs."""
+    async def news(self) -> AsyncIterator[Said]:
+        """What the other nodes do, for ever; first a `Missed` of everything, when listening has begun. Raises
+        `Away` when the connection is lost: what was missed must then be read from the logs."""
+        async with or_away(), contextlib.aclosing(self._ears.listen()) as ears:
+            async for heard in ears:
+                if isinstance(heard, Lost):
+                    sids = frozenset(map(keys.of_channel, heard.channels - {keys.EVERYBODY}))
+                    yield Missed(sids, keys.EVERYBODY in heard.channels)
+                elif isinstance(heard, Began):
+                    yield Missed(None, True)
+                else:
+                    said = self._said(heard[1])
+                    if said is not None:
+                        yield said
+
+    def _said(self, message: bytes) -> Said | None:
+        """What a message says; `None` if it is a commit of this node's own."""
+        if message[:1] in _PACKED:
+            said = msgspec.msgpack.decode(message)
+            return _SAID[len(said)](*said)
+        sid, node, epoch, version, before, entry = message.split(b" ", 5)
+        if node == self.node.encode():
+            return None
+        return News(sid.decode(), int(epoch), int(version), int(before), _entry(entry))
+
+    async def _tell(self, said: tuple[Any, ...], sid: str = "") -> None:
+        """Tells all nodes, or in a cluster those that have `sid` open."""
+        message = msgspec.msgpack.encode(said)
         async with or_away():
-            pubsub: PubSub = self.redis.pubsub(ignore_subscribe_messages=False)
-            async with contextlib.aclosing(pubsub):
-                self._ear = pubsub
-                node = self.node
-                await pubsub.subscribe(keys.node(node), keys.EVERYBODY)
-                waiting = 2
-                while True:
-                    message = await pubsub.get_message(timeout=None)
-                    if message is None:
-                        continue
-                    if message["type"] == "subscribe":
-                        waiting -= 1
-                        if waiting == 0:
-                            if node != self.node:
-                                raise Away("this node has another name by now")
-                            yield None
-                    elif message["channel"] == keys.EVERYBODY.encode():
-                        said = msgspec.msgpack.decode(message["data"])
-                        yield _SAID[len(said)](*said)
-                    else:
-                        sid, _, epoch, version, before, entry = message["data"].split(b" ", 5)
-                        yield News(sid.decode(), int(epoch), int(version), int(before), _entry(entry))
+            if self.table is None:
+                await self.redis.publish(keys.EVERYBODY, message)
+            else:
+                await self.redis.spublish(keys.channel(sid) if sid else keys.EVERYBODY, message)
 
     # -- players
 
@@ -410,13 +515,11 @@ class Store:
 
     async def tell_renamed(self, pid: str, name: str) -> None:
         """Tells all nodes what a player is called. Raises `Away`."""
-        async with or_away():
-            await self.redis.publish(keys.EVERYBODY, msgspec.msgpack.encode((pid, name)))
+        await self._tell((pid, name))
 
     async def tell_changed(self, topic: str) -> None:
         """Tells all nodes, this one too, that `topic` has changed. Raises `Away`."""
-        async with or_away():
-            await self.redis.publish(keys.EVERYBODY, msgspec.msgpack.encode((topic,)))
+        await self._tell((topic,))
 
     async def list_playing(self, pid: str, sid: str, game: str, created_ms: int) -> None:
         """Adds a session to those of a player that are not over. Raises `Away`."""
@@ -442,8 +545,7 @@ class Store:
 
     async def tell_presence(self, sid: str, seat: int, here: bool) -> None:
         """Tells the other nodes who has come or gone here (`seat` −1: asks who is there). Raises `Away`."""
-        async with or_away():
-            await self.redis.publish(keys.EVERYBODY, msgspec.msgpack.encode((sid, self.node, seat, here)))
+        await self._tell((sid, self.node, seat, here), sid)
 
     async def unlist(self, sid: str, game: str, pids: Sequence[str]) -> None:
         """Takes a session that is over from its players' lists; may be done again. Raises `Away`."""
@@ -460,5 +562,6 @@ class Store:
 
     async def aclose(self) -> None:
         """Closes all connections."""
+        await self._ears.aclose()
         with contextlib.suppress(RedisConnectionError):
             await self.redis.aclose()

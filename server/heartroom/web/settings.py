@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from heartroom.sessions.room import Limits
+from heartroom.store import urls
 
 
 class BadSetting(Exception):
@@ -36,7 +37,9 @@ class Settings:
     """Where the embedded store and the secret are kept. Default: `$XDG_DATA_HOME/heartroom` or
     `~/.local/share/heartroom`."""
     redis_url: str = ""
-    """A Redis ≥ 7 or Valkey to use instead of the embedded one: `redis://`, `rediss://`, `unix://`."""
+    """A Redis ≥ 7 or Valkey to use instead of the embedded one: see `store.urls`."""
+    redis_wait: int = 0
+    """Replicas of the store that must have a move before it is shown or acknowledged."""
     fsync: str = "always"
     """The embedded store's: `always` (a move is on the disk before it is acknowledged) or `everysec`."""
     secret: str = ""
@@ -101,13 +104,12 @@ _CHOICES = {
 _RANGES = {
     "port": (0, 65_535),
     "workers": (1, 64),
+    "redis_wait": (0, 10),
     "live_days": (1, 36_500),
     "finished_days": (1, 36_500),
     "linger_seconds": (0, 1_000_000),
     "grace_seconds": (1, 86_400),
 }
-
-_STORES = ("redis://", "rediss://", "unix://")
 
 
 def _read(name: str, kind: str, raw: str) -> Any:
@@ -146,13 +148,16 @@ def load(environ: Mapping[str, str], **given: Any) -> Settings:
             values[field.name] = _read(field.name, str(field.type), environ[name])
     values.update({name: value for name, value in given.items() if value is not None})
     settings = Settings(**values)
-    if settings.redis_url and not settings.redis_url.startswith(_STORES):
-        raise BadSetting(f"HEARTROOM_REDIS_URL must begin with one of {', '.join(_STORES)}")
     for network in settings.metrics_from:
         try:
             ipaddress.ip_network(network)
         except ValueError as error:
             raise BadSetting(f"HEARTROOM_METRICS_FROM: {error}") from None
+    if settings.redis_url:
+        try:
+            urls.parse(settings.redis_url)
+        except urls.BadUrl as error:
+            raise BadSetting(f"HEARTROOM_REDIS_URL {error}") from None
     if settings.redis_url and not settings.secret:
         raise BadSetting("HEARTROOM_SECRET must be set (the same on every node) where HEARTROOM_REDIS_URL is")
     if settings.secret and len(settings.secret) < 16:

@@ -12,8 +12,11 @@ if not nodes then
   return false
 end
 if not string.find(',' .. nodes .. ',', ',' .. ARGV[1] .. ',', 1, true) then
-  redis.call('HSET', hash, 'nodes', nodes == '' and ARGV[1] or nodes .. ',' .. ARGV[1])
+  nodes = nodes == '' and ARGV[1] or nodes .. ',' .. ARGV[1]
 end
+-- Also if that is so already: replicas that are waited for are known to have what is read here when they have
+-- what is written here.
+redis.call('HSET', hash, 'nodes', nodes)
 if redis.call('TTL', hash) < tonumber(ARGV[3]) then
   redis.call('EXPIRE', hash, ARGV[3])
   redis.call('EXPIRE', log, ARGV[3])

@@ -1,0 +1,146 @@
+"""Where the store is: what may stand in a URL, and the connections that follow from it.
+
+    redis://[user:password@]host[:port][/number]        one server; rediss:// with TLS
+    unix://[user:password@]/path/of/socket              one server on this machine
+    redis+sentinel://host[:port][,host[:port]...]/name  the primary of that name, as these Sentinels say
+    redis+cluster://host[:port][,host[:port]...]        a cluster, of which these nodes know the others
+
+The last two also with TLS, as `rediss+...`, and with `user:password@`, which is for the servers; Sentinels
+that want one get `?sentinel_username=...&sentinel_password=...`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qsl, unquote, urlencode
+
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.connection import parse_url
+from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
+
+SCHEMES: Final = (
+    "redis://",
+    "rediss://",
+    "unix://",
+    "redis+sentinel://",
+    "rediss+sentinel://",
+    "redis+cluster://",
+    "rediss+cluster://",
+)
+Address = tuple[str, int]
+"""Host and port."""
+
+_MANY: Final = re.compile(
+    r"(?P<scheme>rediss?)\+(?P<kind>cluster|sentinel)://(?:(?P<login>[^@/]*)@)?(?P<hosts>[^/?#]*)"
+    r"(?:/(?P<path>[^?#]*))?(?:\?(?P<query>[^#]*))?"
+)
+_HOST: Final = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^\[\]:,@\s]+)(?::(?P<port>\d{1,5}))?")
+
+
+class BadUrl(ValueError):
+    """No store can be found there; the message says why."""
+
+
+class Where(NamedTuple):
+    """Where the store is."""
+
+    kind: str
+    """`"one"`, `"sentinel"` or `"cluster"`."""
+    options: dict[str, Any]
+    """What redis-py is told of each connection to a server, in `"one"` also its address."""
+    addresses: tuple[Address, ...] = ()
+    """Of the Sentinels, or of nodes of the cluster."""
+    service: str = ""
+    """What Sentinels call the primary."""
+    sentinel_options: Mapping[str, Any] = MappingProxyType({})
+    """What redis-py is told of each connection to a Sentinel."""
+
+
+def parse(url: str) -> Where:
+    """What a URL means. Raises `BadUrl`."""
+    if not url.startswith(SCHEMES):
+        raise BadUrl(f"must begin with one of {', '.join(SCHEMES)}")
+    try:
+        if url.startswith(("redis://", "rediss://", "unix://")):
+            return Where("one", dict(parse_url(url)))
+        return _many(url)
+    except BadUrl:
+        raise
+    except ValueError as error:
+        raise BadUrl(str(error)) from None
+
+
+def _many(url: str) -> Where:
+    found = _MANY.fullmatch(url)
+    if found is None:
+        raise BadUrl("is not of the form redis+…://host:port,host:port")
+    kind, scheme = found["kind"], found["scheme"]
+    path = unquote(found["path"] or "")
+    default = 6379 if kind == "cluster" else 26379
+    addresses = tuple(_address(host, default) for host in found["hosts"].split(","))
+    query = dict(parse_qsl(found["query"] or "", keep_blank_values=True))
+    sentinel = {
+        name: query.pop(f"sentinel_{name}")
+        for name in ("username", "password")
+        if f"sentinel_{name}" in query
+    }
+    login = f"{found['login']}@" if found["login"] is not None else ""
+    options = dict(parse_url(f"{scheme}://{login}host:1?{urlencode(query)}"))
+    del options["host"], options["port"]
+    if kind == "cluster":
+        if path not in ("", "0"):
+            raise BadUrl("a cluster has no numbered databases: nothing may follow the hosts")
+        if sentinel:
+            raise BadUrl("sentinel_username and sentinel_password are for redis+sentinel://")
+        return Where("cluster", options, addresses)
+    if not path or "/" in path:
+        raise BadUrl("must end with the name that the Sentinels have for the primary: …/name")
+    return Where("sentinel", options, addresses, path, sentinel)
+
+
+def _address(text: str, default: int) -> Address:
+    found = _HOST.fullmatch(text)
+    if found is None or not 0 < int(found["port"] or default) < 65_536:
+        raise BadUrl(f"{text!r} is not host or host:port")
+    return found["host"].strip("[]"), int(found["port"] or default)
+
+
+class _SentinelPool(SentinelConnectionPool, BlockingConnectionPool):
+    """Connections to the primary; who finds all in use waits."""
+
+    async def disconnect(self, inuse_connections: bool = True) -> None:
+        """Closes the connections, if all then also those to the Sentinels."""
+        try:
+            await super().disconnect(inuse_connections)
+        finally:
+            if inuse_connections:
+                for sentinel in self.sentinel_manager.sentinels:
+                    await sentinel.aclose()
+
+
+def client(where: Where, connections: int, timeout_s: float, address: Address | None = None) -> Redis:
+    """A client of one server: the one that `where` is, the primary that the Sentinels name, or the node of a
+    cluster that has `address`. It has so many `connections`, and who finds all in use waits."""
+    common: dict[str, Any] = {
+        "protocol": 2,
+        "socket_timeout": timeout_s,
+        "socket_connect_timeout": timeout_s,
+        "retry": None,
+    }
+    pool: dict[str, Any] = {"max_connections": connections, "timeout": timeout_s}
+    options = where.options | common
+    if where.kind == "sentinel":
+        tls: dict[str, Any] = {name: value for name, value in options.items() if name.startswith("ssl_")}
+        if options.pop("connection_class", None) is not None:
+            tls["ssl"] = options["ssl"] = True
+        given = common | tls | dict(where.sentinel_options)
+        manager: Any = Sentinel
+        primary: Any = _SentinelPool
+        sentinels = manager(where.addresses, sentinel_kwargs=given)
+        return Redis.from_pool(primary(where.service, sentinels, **pool, **options))
+    if address is not None:
+        options |= {"host": address[0], "port": address[1]}
+    return Redis.from_pool(BlockingConnectionPool(**pool, **options))

@@ -1,0 +1,84 @@
+"""Where the store is: what may stand in its URL."""
+
+from __future__ import annotations
+
+import pytest
+from redis.asyncio.connection import SSLConnection, UnixDomainSocketConnection
+
+from heartroom.store.urls import BadUrl, parse
+
+
+def test_one_server() -> None:
+    where = parse("redis://me:s%40y@there:7000/3")
+    assert where.kind == "one"
+    assert where.options == {
+        "username": "me",
+        "password": "s@y",
+        "host": "there",
+        "port": 7000,
+        "db": 3,
+    }
+    assert parse("rediss://there").options["connection_class"] is SSLConnection
+    assert parse("unix:///run/valkey.sock").options == {
+        "path": "/run/valkey.sock",
+        "connection_class": UnixDomainSocketConnection,
+    }
+
+
+@pytest.mark.parametrize(
+    ("hosts", "addresses"),
+    [
+        ("a", (("a", 6379),)),
+        ("a:7000,b:7001,10.0.0.3", (("a", 7000), ("b", 7001), ("10.0.0.3", 6379))),
+        ("[::1]:7000,[fe80::2]", (("::1", 7000), ("fe80::2", 6379))),
+    ],
+)
+def test_a_cluster(hosts: str, addresses: tuple[tuple[str, int], ...]) -> None:
+    for end in ("", "/", "/0"):
+        where = parse(f"redis+cluster://{hosts}{end}")
+        assert (where.kind, where.addresses, where.options) == ("cluster", addresses, {})
+    where = parse(f"rediss+cluster://me:secret@{hosts}?ssl_cert_reqs=none")
+    assert where.addresses == addresses
+    assert where.options == {
+        "username": "me",
+        "password": "secret",
+        "ssl_cert_reqs": "none",
+        "connection_class": SSLConnection,
+    }
+
+
+def test_sentinels() -> None:
+    where = parse("redis+sentinel://:secret@a,b:7000/main?sentinel_password=other")
+    assert where.kind == "sentinel"
+    assert where.addresses == (("a", 26379), ("b", 7000))
+    assert where.service == "main"
+    assert where.options == {"password": "secret"}
+    assert where.sentinel_options == {"password": "other"}
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("", "must begin with"),
+        ("there:6379", "must begin with"),
+        ("http://there", "must begin with"),
+        ("redis+cluster:/there", "must begin with"),
+        ("redis+cluster://", "'' is not host or host:port"),
+        ("redis+cluster://a:7000,", "'' is not host or host:port"),
+        ("redis+cluster://a:0", "'a:0' is not host or host:port"),
+        ("redis+cluster://a:70000", "'a:70000' is not host or host:port"),
+        ("redis+cluster://a b", "'a b' is not host or host:port"),
+        ("redis+cluster://a:b", "'a:b' is not host or host:port"),
+        ("redis+cluster://a#b", "is not of the form"),
+        ("redis+cluster://a/1", "no numbered databases"),
+        ("redis+cluster://a?sentinel_password=x", "are for redis"),
+        ("redis+cluster://a?socket_timeout=soon", "socket_timeout"),
+        ("redis+sentinel://a", "must end with the name"),
+        ("redis+sentinel://a/", "must end with the name"),
+        ("redis+sentinel://a/b/c", "must end with the name"),
+        ("redis://a:port", "port"),
+    ],
+)
+def test_a_url_that_cannot_be_used_says_why(url: str, why: str) -> None:
+    with pytest.raises(BadUrl, match=why):
+        parse(url)

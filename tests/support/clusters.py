@@ -1,0 +1,302 @@
+"""Clusters of real servers on the loopback: three shards, with replicas if they are wanted, to be harmed."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from heartroom.store import keys
+from heartroom.store.cluster import slot_of
+from tests.support.stores import MEMORY, eventually, freeze, thaw
+
+SLOTS: Final = 16384
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of the loopback that nobody uses, nor the ones 10,000 above, on which clusters talk."""
+    found: list[int] = []
+    with contextlib.ExitStack() as stack:
+        while len(found) < count:
+            one = stack.enter_context(socket.socket())
+            one.bind(("127.0.0.1", 0))
+            port: int = one.getsockname()[1]
+            bus = stack.enter_context(socket.socket())
+            with contextlib.suppress(OSError, OverflowError):
+                bus.bind(("127.0.0.1", port + 10_000))
+                found.append(port)
+    return found
+
+
+class Server:
+    """One server on a port of the loopback, with an append-only file."""
+
+    def __init__(self, binary: str, port: int, folder: Path, *words: str, **settings: str) -> None:
+        """`words` come before the settings, such as `--sentinel`."""
+        self.port: Final = port
+        self._binary = binary
+        self._folder = folder
+        self._words = words
+        self._settings = {
+            "bind": "127.0.0.1",
+            "port": str(port),
+            "dir": str(folder),
+            "save": "",
+            "logfile": str(folder / "log"),
+        } | {name.replace("_", "-"): value for name, value in settings.items()}
+        self._process: subprocess.Popen[bytes] | None = None
+        folder.mkdir()
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> None:
+        """Returns when it answers, with all that it had."""
+        arguments = [word for name, value in self._settings.items() for word in (f"--{name}", value)]
+        self._process = subprocess.Popen([self._binary, *self._words, *arguments], stdout=subprocess.DEVNULL)
+        eventually(self.answers, "the server answers")
+
+    def answers(self) -> bool:
+        """Whether it answers a PING."""
+        try:
+            return bool(self.ask("PING"))
+        except (RedisError, OSError):
+            return False
+
+    def ask(self, *command: Any) -> Any:
+        """What it answers to a command."""
+        with self._client() as redis:
+            return redis.execute_command(*command)
+
+    def ranges(self) -> list[Any]:
+        """Which node serves which slots, as this one knows it: first, last, primary, replicas."""
+        with self._client() as redis:
+            redis.response_callbacks.clear()
+            found: list[Any] = redis.execute_command("CLUSTER SLOTS")
+            return found
+
+    def _client(self) -> Redis:
+        return Redis("127.0.0.1", self.port, protocol=2, socket_timeout=10, retry=Retry(NoBackoff(), 0))
+
+    def kill(self) -> None:
+        """Ends it with no chance to tidy up."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def freeze(self) -> None:
+        """It answers nothing from now on."""
+        freeze(self.pid)
+
+    def thaw(self) -> None:
+        """It goes on where it was."""
+        thaw(self.pid)
+
+
+@contextlib.contextmanager
+def servers() -> Iterator[tuple[Path, list[Server]]]:
+    """A folder for servers, and a list for those that are to be ended whatever happens."""
+    folder = Path(tempfile.mkdtemp(prefix="hr-", dir=MEMORY))
+    started: list[Server] = []
+    try:
+        yield folder, started
+    finally:
+        for server in started:
+            server.kill()
+        shutil.rmtree(folder)
+
+
+class Cluster:
+    """Three shards, each with so many replicas. `url` is that of one node, which knows the others."""
+
+    SHARDS: Final = 3
+
+    def __init__(self, nodes: list[Server], replicas: int) -> None:
+        self.nodes: Final = nodes
+        self.primaries: Final = nodes[: self.SHARDS]
+        self._replicas = replicas
+
+    @property
+    def url(self) -> str:
+        return f"redis+cluster://127.0.0.1:{self.nodes[0].port}"
+
+    def form(self) -> None:
+        """Makes a cluster of the nodes; returns when all know all."""
+        for shard, node in enumerate(self.primaries):
+            first, after = (SLOTS * one // self.SHARDS for one in (shard, shard + 1))
+            node.ask("CLUSTER", "ADDSLOTSRANGE", first, after - 1)
+            node.ask("CLUSTER", "SET-CONFIG-EPOCH", shard + 1)
+        for node in self.nodes[1:]:
+            self.nodes[0].ask("CLUSTER", "MEET", "127.0.0.1", node.port)
+        eventually(self.whole, "the cluster is whole")
+        for place, node in enumerate(self.nodes[self.SHARDS :]):
+            primary = self.primaries[place % self.SHARDS]
+            node.ask("CLUSTER", "REPLICATE", self.id_of(primary))
+        for node in self.nodes[self.SHARDS :]:
+            eventually(lambda node=node: self.follows(node), "the replica has all")  # type: ignore[misc]
+
+    def whole(self) -> bool:
+        """Whether every node sees all slots served, and knows every other."""
+        return all(self._sees_all(node) for node in self.nodes)
+
+    def _sees_all(self, node: Server) -> bool:
+        info = node.ask("CLUSTER", "INFO")
+        text = info if isinstance(info, dict) else dict(line.split(":") for line in info.decode().split())
+        return text["cluster_state"] == "ok" and int(text["cluster_known_nodes"]) == len(self.nodes)
+
+    def follows(self, node: Server) -> bool:
+        """Whether a replica is in step with its primary."""
+        role = node.ask("ROLE")
+        return bool(role[0] == b"slave" and role[3] == b"connected")
+
+    def id_of(self, node: Server) -> str:
+        found: Any = node.ask("CLUSTER", "MYID")
+        return str(found.decode() if isinstance(found, bytes) else found)
+
+    def of(self, sid: str) -> Server:
+        """The node that serves a session."""
+        slot = slot_of(keys.session(sid))
+        asked = next(node for node in self.nodes if node.answers())
+        for first, last, (_, port, *_), *_ in asked.ranges():
+            if first <= slot <= last:
+                return next(node for node in self.nodes if node.port == port)
+        raise AssertionError("no node serves the slot")
+
+    def begin_move(self, sid: str) -> Move:
+        """Begins to move the slot of a session to the next shard."""
+        source = self.of(sid)
+        target = self.primaries[(self.primaries.index(source) + 1) % self.SHARDS]
+        return Move(self, slot_of(keys.session(sid)), source, target)
+
+
+class Move:
+    """A slot on its way from one node to another."""
+
+    def __init__(self, cluster: Cluster, slot: int, source: Server, target: Server) -> None:
+        self._cluster = cluster
+        self.slot: Final = slot
+        self.source: Final = source
+        self.target: Final = target
+        target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", cluster.id_of(source))
+        source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", cluster.id_of(target))
+
+    def left(self) -> list[bytes]:
+        """What is still to be moved."""
+        found: list[bytes] = self.source.ask("CLUSTER", "GETKEYSINSLOT", self.slot, 1000)
+        return found
+
+    def carry(self, *names: bytes) -> None:
+        """Moves keys: these, or all."""
+        moving = names or tuple(self.left())
+        if moving:
+            self.source.ask("MIGRATE", "127.0.0.1", self.target.port, "", 0, 5000, "KEYS", *moving)
+
+    def end(self) -> None:
+        """All keys are carried over, and everybody is told."""
+        self.carry()
+        for node in (self.target, self.source, *self._cluster.primaries):
+            node.ask("CLUSTER", "SETSLOT", self.slot, "NODE", self._cluster.id_of(self.target))
+
+
+@contextlib.contextmanager
+def cluster(binary: str, *, replicas: int = 0) -> Iterator[Cluster]:
+    """A running cluster, ended and removed whatever happens."""
+    with servers() as (folder, started):
+        count = Cluster.SHARDS * (1 + replicas)
+        for number, port in enumerate(free_ports(count)):
+            node = Server(
+                binary,
+                port,
+                folder / str(number),
+                appendonly="yes",
+                appendfsync="everysec",
+                cluster_enabled="yes",
+                cluster_config_file="nodes.conf",
+                cluster_node_timeout="1000",
+                cluster_allow_replica_migration="no",
+                repl_diskless_sync_delay="0",
+            )
+            started.append(node)
+            node.start()
+        made = Cluster(started, replicas)
+        made.form()
+        yield made
+
+
+class Watched:
+    """A primary with a replica, and three Sentinels that watch them."""
+
+    NAME: Final = "heartroom"
+
+    def __init__(self, data: list[Server], sentinels: list[Server]) -> None:
+        self.data: Final = data
+        self.sentinels: Final = sentinels
+
+    @property
+    def url(self) -> str:
+        hosts = ",".join(f"127.0.0.1:{one.port}" for one in self.sentinels)
+        return f"redis+sentinel://{hosts}/{self.NAME}"
+
+    @property
+    def primary(self) -> Server:
+        """What the first Sentinel takes for the primary."""
+        _, port = self.sentinels[0].ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", self.NAME)
+        return next(one for one in self.data if one.port == int(port))
+
+    def ready(self) -> bool:
+        """Whether each Sentinel knows the others and the replica, and that is in step."""
+        return all(self._knows(one) for one in self.sentinels) and any(
+            one.ask("ROLE")[0] == b"slave" and one.ask("ROLE")[3] == b"connected" for one in self.data
+        )
+
+    def _knows(self, sentinel: Server) -> bool:
+        others = sentinel.ask("SENTINEL", "SENTINELS", self.NAME)
+        replicas = sentinel.ask("SENTINEL", "REPLICAS", self.NAME)
+        return len(others) == len(self.sentinels) - 1 and len(replicas) == len(self.data) - 1
+
+
+@contextlib.contextmanager
+def watched(binary: str) -> Iterator[Watched]:
+    """Running servers and Sentinels, ended and removed whatever happens."""
+    with servers() as (folder, started):
+        first, *others = free_ports(5)
+        data = [
+            Server(
+                binary,
+                port,
+                folder / str(port),
+                appendonly="yes",
+                repl_diskless_sync_delay="0",
+                **({} if port == first else {"replicaof": f"127.0.0.1 {first}"}),
+            )
+            for port in (first, others[0])
+        ]
+        sentinels = []
+        for port in others[1:]:
+            place = folder / str(port)
+            sentinels.append(Server(binary, port, place, str(place / "sentinel.conf"), "--sentinel"))
+            # Sentinels write down what they find out, and so want a file.
+            (place / "sentinel.conf").write_text(
+                f"sentinel monitor {Watched.NAME} 127.0.0.1 {first} 2\n"
+                f"sentinel down-after-milliseconds {Watched.NAME} 500\n"
+                f"sentinel failover-timeout {Watched.NAME} 3000\n"
+            )
+        for one in (*data, *sentinels):
+            started.append(one)
+            one.start()
+        made = Watched(data, sentinels)
+        eventually(made.ready, "the Sentinels know everybody")
+        yield made
