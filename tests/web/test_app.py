@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -620,3 +621,66 @@ async def test_who_cannot_connect_learns_it_as_one_error() -> None:
         nobody.bind(("127.0.0.1", 0))
         with pytest.raises(Lost):
             await wire.Client.connect(f"ws://127.0.0.1:{nobody.getsockname()[1]}")
+
+
+# -- limits
+
+
+@pytest.fixture
+def narrow(shared: StoreProcess) -> Iterator[Server]:
+    """A server with room for little."""
+    server = Server(
+        redis_url=shared.url,
+        secret=SECRET,
+        connections_per_address="3",
+        sessions_per_hour="2",
+        viewers_per_session="2",
+    )
+    yield server
+    server.stop()
+
+
+async def test_an_address_has_so_many_connections_and_no_more(narrow: Server) -> None:
+    clients = [await narrow.connect() for _ in range(3)]
+    with pytest.raises(wire.NotAdmitted) as caught:
+        await narrow.connect()
+    assert caught.value.status == 429
+    assert isinstance(caught.value.__cause__, websockets.InvalidStatus)
+    assert b"too_many_connections" in (caught.value.__cause__.response.body or b"")
+    await clients.pop().close()
+
+    async def admitted() -> bool:
+        try:
+            clients.append(await narrow.connect())
+        except wire.NotAdmitted:
+            return False
+        return True
+
+    await until(admitted)  # the server hears of an end in its own time
+    for client in clients:
+        await client.ping()
+        await client.close()
+
+
+async def test_a_player_begins_so_many_sessions_and_others_are_not_kept_from_it(narrow: Server) -> None:
+    async with await narrow.connect() as keen, await narrow.connect() as other:
+        for _ in range(2):
+            await keen.new(GAME.name)
+        assert await refusal(keen.new(GAME.name)) == "too_many_sessions"
+        assert await refusal(keen.new("hearts", {}, {})) == "too_many_sessions"
+        assert await refusal(keen.new("chess")) == "unknown_game"
+        await other.new(GAME.name)
+
+
+async def test_so_many_look_at_a_session_but_its_player_always_may(narrow: Server) -> None:
+    async with await narrow.connect() as first, await narrow.connect() as second:
+        async with await narrow.connect() as player:
+            session = await player.new(GAME.name)
+        await first.join(session)
+        await second.join(session)
+        async with await narrow.connect(player.cookie) as player:
+            await player.join(session)
+            assert player.table.seat == 0
+            await first.leave()
+            await second.ping()
+            assert await refusal(first.join(session)) == "crowded"

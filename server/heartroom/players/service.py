@@ -139,7 +139,7 @@ class Players:
     async def recover(self, raw_code: str, address: str) -> str:
         """The player that a recovery code stands for. Raises `Refused` (`bad_recovery`, `too_fast`) and
         `Away`."""
-        buckets = [(_neighbourhood(address), *self.ATTEMPTS), ("everywhere", *self.ALL_ATTEMPTS)]
+        buckets = [(neighbourhood(address), *self.ATTEMPTS), ("everywhere", *self.ALL_ATTEMPTS)]
         if not await self.people.take("recover", buckets):
             raise Refused(Code.TOO_FAST.value)
         letters = codes.read(raw_code)
@@ -212,7 +212,7 @@ class Players:
             await room.give_up_seat(pid)
 
 
-def _neighbourhood(address: str) -> str:
+def neighbourhood(address: str) -> str:
     """What counts as one address, hashed: an IPv4 address, or the /64 of an IPv6 one."""
     try:
         parsed = ipaddress.ip_address(address)

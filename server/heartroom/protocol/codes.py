@@ -29,6 +29,8 @@ class Code(StrEnum):
     SEALED = "sealed"
     PRIVATE = "private"
     LOG_FULL = "log_full"
+    CROWDED = "crowded"
+    TOO_MANY_SESSIONS = "too_many_sessions"
     UNAVAILABLE = "unavailable"
     # over HTTP only
     NOT_OVER = "not_over"
@@ -37,6 +39,7 @@ class Code(StrEnum):
     NO_GROUP = "no_group"
     GROUP_FULL = "group_full"
     BAD_RECOVERY = "bad_recovery"
+    TOO_MANY_CONNECTIONS = "too_many_connections"
 
 
 class Close(IntEnum):

@@ -24,6 +24,7 @@ from heartroom.sessions.driver import Settings
 from heartroom.sessions.room import Limits, Room
 from heartroom.sessions.thinker import Thinkers
 from heartroom.sessions.topics import Topics
+from heartroom.store import keys
 from heartroom.store.committer import Committer, Committers
 from heartroom.store.store import Away, Changed, Commit, Missed, News, Opened, Presence, Renamed, Store
 
@@ -118,10 +119,11 @@ class House:
         """Begins a session for the player `pid`, who has its first seat, and returns its id. What comes after
         the options is for games with several seats, see `driver.Settings`.
 
-        Raises `Refused` (`unknown_game`, `bad_options` or a code of the game) and `Away`.
+        Raises `Refused` (`unknown_game`, `bad_options`, `too_many_sessions`, a code of the game) and `Away`.
         """
         game = self._game(game_name)
         setup = await self._deal(pid, game, raw_options)
+        await self._allow_session(pid)
         settings: dict[str, Any] = {}
         if game.seats > 1:
             if level and level not in game.levels:
@@ -132,6 +134,11 @@ class House:
         if game.seats > 1:
             await (await self.open(sid)).take_seat(pid)
         return sid
+
+    async def _allow_session(self, pid: str) -> None:
+        most = self.limits.sessions_per_hour
+        if not await self.store.run("bucket", [keys.beginnings(pid)], [most, 3_600_000 // most]):
+            raise Refused(Code.TOO_MANY_SESSIONS.value)
 
     async def _deal(self, pid: str, game: Game, raw_options: Mapping[str, Any]) -> Setup:
         for dealer in self.dealers:
@@ -158,9 +165,11 @@ class House:
     async def enter(self, sid: str, pid: str) -> Room:
         """The room of a session, for a player who wants to look. Unseals the player's own ranked deal.
 
-        Raises `Refused` (`no_session`, `private`, or what a guard says) and `Away`.
+        Raises `Refused` (`no_session`, `private`, `crowded`, or what a guard says) and `Away`.
         """
         room = await self.open(sid)
+        if len(room.present) >= self.limits.viewers and room.table.seat_of(pid) is None:
+            raise Refused(Code.CROWDED.value)
         if room.table.closed and not room.is_over and room.table.seat_of(pid) is None:
             raise Refused(Code.PRIVATE.value)
         for guard in self.guards:

@@ -33,6 +33,10 @@ class Limits(NamedTuple):
 
     log_length: int = 10_000
     """Actions in one session."""
+    viewers: int = 2_000
+    """Connections on one node that may look at one session; those who have a seat always may."""
+    sessions_per_hour: int = 300
+    """Sessions that one player may begin at once, and in an hour."""
     waiting: int = 128
     """Actions of one session that may wait for the store at a time."""
     finished_ttl_s: int = 400 * 86_400

@@ -113,6 +113,11 @@ def statistics(pid: str) -> str:
     return f"hr:st:{{{pid}}}"
 
 
+def beginnings(pid: str) -> str:
+    """String: how many sessions a player may yet begin; see `bucket`."""
+    return f"hr:q:{{{pid}}}"
+
+
 def leaving(pid: str) -> str:
     """Set: the sessions that are to forget a player who is being deleted."""
     return f"hr:lv:{{{pid}}}"

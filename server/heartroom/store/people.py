@@ -208,6 +208,9 @@ class People:
 
     async def forget(self, pid: str) -> None:
         """Removes all that the player's own slot has."""
-        kinds = (keys.player, keys.playing, keys.results, keys.finished, keys.statistics, keys.groups)
+        kinds = (
+            *(keys.player, keys.playing, keys.results, keys.finished, keys.statistics, keys.groups),
+            *(keys.beginnings, keys.leaving),
+        )
         async with or_away():
-            await self._store.redis.delete(*(key(pid) for key in kinds), keys.leaving(pid))
+            await self._store.redis.delete(*(key(pid) for key in kinds))

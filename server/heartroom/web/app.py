@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib.resources
+from collections import Counter
 from collections.abc import AsyncIterator
 from functools import partial
 from http import HTTPStatus
@@ -22,6 +23,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from heartroom import metrics
 from heartroom.games.game import Refused, games
+from heartroom.players.service import neighbourhood
 from heartroom.protocol import SUBPROTOCOL
 from heartroom.protocol.codes import Close, Code
 from heartroom.sessions import record
@@ -120,6 +122,8 @@ class Web:
         self._settings: Final = settings
         self._identity: Final = Identity(secret)
         self._store: Final = store
+        self._connected: Final[Counter[str]] = Counter()
+        """Websockets that are open, by where they come from."""
         self.house: Final = House(store, settings.limits)
         self.api: Final = Api(self.house, self._identity, settings.origins)
         index = STATIC / "index.html"
@@ -251,6 +255,22 @@ class Web:
         if not self._own_origin(websocket):
             await websocket.close()  # before the handshake: 403
             return
+        address = neighbourhood(websocket.client.host) if websocket.client else ""
+        if address and self._connected[address] >= self._settings.connections_per_address:
+            metrics.REFUSALS.labels(Code.TOO_MANY_CONNECTIONS.value).inc()
+            await websocket.send_denial_response(
+                refusal(HTTPStatus.TOO_MANY_REQUESTS, Code.TOO_MANY_CONNECTIONS.value)
+            )
+            return
+        self._connected[address] += 1
+        try:
+            await self._admitted(websocket)
+        finally:
+            self._connected[address] -= 1
+            if not self._connected[address]:
+                del self._connected[address]
+
+    async def _admitted(self, websocket: WebSocket) -> None:
         headers: list[tuple[bytes, bytes]] = []
         pid = self._identity.read(websocket.headers.get("cookie"))
         if pid is None:

@@ -53,6 +53,12 @@ class Settings:
     """Frames that one connection may send, in the long run."""
     frames_burst: int = 120
     """Frames that it may send at once."""
+    connections_per_address: int = 500
+    """Websockets that one address (of IPv6, one network of 64 bits) may have open on one node."""
+    sessions_per_hour: int = Limits().sessions_per_hour
+    """Sessions that one player may begin at once, and in an hour."""
+    viewers_per_session: int = Limits().viewers
+    """Connections on one node that may look at one session; those who have a seat always may."""
     log_length: int = Limits().log_length
     """Actions in one session."""
     live_days: int = 30
@@ -88,6 +94,8 @@ class Settings:
         """What of this concerns sessions."""
         return Limits(
             log_length=self.log_length,
+            viewers=self.viewers_per_session,
+            sessions_per_hour=self.sessions_per_hour,
             finished_ttl_s=self.finished_days * 86_400,
             linger_s=float(self.linger_seconds),
             grace_ms=self.grace_seconds * 1000,
