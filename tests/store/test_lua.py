@@ -157,6 +157,24 @@ async def test_commit_follows_the_entry_that_it_was_meant_for(bench: Bench, node
     assert [entry[13:] for entry in await bench.log(sid)] == [b"a", b"b", b"x", b"y"]
 
 
+async def test_commit_tells_entries_of_one_millisecond_apart_by_the_length(bench: Bench, node: str) -> None:
+    entries = [b"1000000000001a", b"1000000000001b", b"1000000000001c"]
+    sid = await bench.session(*entries)
+    for version in (1, 2, 4):
+        assert (await bench.run("commit", sid, node, "", EPOCH, version, 1000000000001, b"x", 9))[1:] == [
+            CONFLICT
+        ]
+    assert await bench.log(sid) == entries
+    assert await bench.redis.ttl(keys.session(sid)) == -1
+    assert (await bench.run("commit", sid, node, "", EPOCH, 3, 1000000000001, b"x", 9))[1:] == [STORED]
+
+
+async def test_commit_after_an_entry_of_a_log_that_is_gone_makes_none(bench: Bench, node: str) -> None:
+    sid = await bench.session()
+    assert (await bench.run("commit", sid, node, "", EPOCH, 1, 1000000000001, b"x", 9))[1:] == [CONFLICT]
+    assert not await bench.redis.exists(keys.log(sid))
+
+
 async def test_commit_to_a_session_that_is_gone_leaves_no_log_behind(bench: Bench, node: str) -> None:
     sid = secrets.token_urlsafe(9)
     assert (await bench.run("commit", sid, node, "", EPOCH, 0, 0, b"x", 99))[1:] == [GONE]
