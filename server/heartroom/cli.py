@@ -29,6 +29,7 @@ from heartroom.store.store import Store
 from heartroom.web import logs
 from heartroom.web import settings as web_settings
 from heartroom.web.app import Web
+from heartroom.web.requests import BoundedHttp
 from heartroom.web.settings import BadSetting, Settings
 from heartroom.web.sockets import DirectProtocol
 from heartroom.web.workers import Workers, end_with_parent
@@ -239,7 +240,7 @@ def _serve(settings: Settings, secret: str, redis_url: str, listening: socket.so
     config = uvicorn.Config(
         Web(settings, secret, store).app(),
         loop="uvloop",
-        http="httptools",
+        http=BoundedHttp,
         ws=DirectProtocol,
         # Beyond this a frame is not even read; up to it, it gets an answer (see `protocol.inbound.LARGEST`).
         ws_max_size=4 * LARGEST,

@@ -1,0 +1,106 @@
+"""Clients that never finish a request, and requests that never end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+import uvicorn
+
+from heartroom.web.requests import LONGEST_HEAD, BoundedHttp
+from tests.support.stores import PATIENCE_S
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    body = b""
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if not message.get("more_body"):
+            break
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+    await send({"type": "http.response.body", "body": b"ok"})
+
+
+@pytest_asyncio.fixture
+async def port() -> AsyncIterator[int]:
+    config = uvicorn.Config(
+        app,
+        port=0,
+        http=BoundedHttp,
+        interface="asgi3",
+        lifespan="off",
+        log_config=None,
+        timeout_keep_alive=1,
+    )
+    server = uvicorn.Server(config)
+    config.load()
+    server.lifespan = config.lifespan_class(config)
+    await server.startup()
+    yield server.servers[0].sockets[0].getsockname()[1]
+    await server.shutdown()
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BoundedHttp, "REQUEST_S", 0.5)
+
+
+async def talk(port: int, *parts: bytes, after: bytes = b"") -> bytes:
+    """Sends `parts`, and after each answer `after`; returns all that comes until the server ends it."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        for part in parts:
+            writer.write(part)
+            with contextlib.suppress(ConnectionError):
+                await writer.drain()
+        got = b""
+        async with asyncio.timeout(PATIENCE_S):
+            with contextlib.suppress(ConnectionError):
+                while data := await reader.read(65536):
+                    got += data
+                    writer.write(after)
+        return got
+    finally:
+        writer.close()
+
+
+@pytest.mark.usefixtures("hurried")
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"",
+        b"GET",
+        REQUEST[:-2],
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc",
+        b"GET /ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n",
+    ],
+    ids=["nothing", "a word", "headers", "a body", "a handshake"],
+)
+async def test_a_request_that_does_not_come_is_not_waited_for(port: int, begun: bytes) -> None:
+    assert await talk(port, begun) == b""
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_the_next_request_must_come_in_time_too(port: int) -> None:
+    assert (await talk(port, REQUEST, after=b"GET")).count(b"200 OK") == 1
+
+
+async def test_a_head_without_end_is_not_kept(port: int) -> None:
+    line = b"X-More: " + b"x" * 1000 + b"\r\n"
+    head = REQUEST[:-2] + line * (LONGEST_HEAD // len(line) + 100)
+    assert b"200 OK" not in await talk(port, head)
+
+
+async def test_requests_that_come_in_time_are_answered(port: int) -> None:
+    body = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n" + b"x" * 60000
+    long = REQUEST[:-2] + b"X-Long: " + b"x" * (LONGEST_HEAD // 2) + b"\r\n\r\n"
+    assert (await talk(port, REQUEST + REQUEST)).count(b"200 OK") == 2
+    assert b"200 OK" in await talk(port, body[:100], body[100:])
+    assert b"200 OK" in await talk(port, long, long)
