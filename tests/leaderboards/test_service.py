@@ -424,14 +424,14 @@ async def test_a_rename_that_died_half_way_is_done_by_the_next_sweep(
     player = pid()
     await other.house.rename(player, "before")
     await other.won(player)
-    for point in range(9):  # before each command of a rename, and after all of them
+    for point in range(10):  # before each command of a rename, and after all of them
         dying = Node(House(connect(shared)), calendar)  # and never closed
         Mortal(dying.house.store, point)
         with contextlib.suppress(Killed):
             await dying.house.rename(player, f"after {point}")
         await other.boards.sweep()
         (kept,) = await other.house.store.names([player])
-        assert kept == (f"after {point}" if point >= 2 else "before")
+        assert kept == (f"after {point}" if point >= 3 else "before")
         assert [row[1] for row in await shown(other, calendar.day)] == [kept]
         row = (await other.boards.all_time.page("wins", player)).row_of(player)
         assert row is not None

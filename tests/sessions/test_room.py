@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from heartroom import client as wire
-from heartroom.games.game import Action, Game, View
+from heartroom.games.game import Action, Game, Refused, View
 from heartroom.protocol.codes import Code
 from heartroom.sessions.history import History
 from heartroom.sessions.house import House
@@ -616,3 +616,51 @@ async def test_a_gap_in_the_news_is_read_from_the_log(room: Room, desk: Desk) ->
     room.missed(1, [entry(2, "draw"), entry(3, "draw")])
     room.settled()
     assert guest.table.version == 3
+
+
+# -- ended by those who run the house
+
+
+async def test_a_game_that_is_ended_is_over_for_everybody_on_every_node(
+    shared: StoreProcess, opens: Open
+) -> None:
+    here, there = opens(shared), opens(shared)
+    guest = await player_of_a_new_game(here)
+    spectator = await Guest.join(there, guest.room.sid)
+    assert await guest.act("draw") == 1
+    await spectator.at(1)
+    await there.rooms[guest.room.sid].end()
+    for one in (guest, spectator):
+        await one.outlet.until(lambda one=one: one.outlet.errors == ["ended"])  # type: ignore[misc]
+        assert (one.table.version, one.table.running) == (2, False)
+    assert await guest.act("draw") == "ended"
+    await guest.room.end()  # once is enough
+    assert await stored(here, guest.room.sid) == 2
+    assert guest.room.is_over
+    late = await Guest.join(opens(shared), guest.room.sid)
+    assert late.outlet.errors == ["ended"]
+    assert late.table.running is False
+
+
+async def test_a_game_that_is_over_is_not_ended(house: House) -> None:
+    guest = await player_of_a_new_game(house)
+    for action in WINNING:
+        await guest.act(*action)
+    with pytest.raises(Refused) as refused:
+        await guest.room.end()
+    assert refused.value.code == "game_over"
+
+
+async def test_an_ended_table_that_waited_waits_no_more(house: House) -> None:
+    sid = await house.create(pid(), "hearts", {}, public=True)
+
+    async def listed(wanted: bool) -> None:
+        async def holds() -> bool:
+            raw = await house.store.redis.zscore(keys.waiting("hearts"), sid)
+            return (raw is not None) is wanted
+
+        await until(holds)
+
+    await listed(True)
+    await (await house.open(sid)).end()
+    await listed(False)

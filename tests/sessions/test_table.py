@@ -105,3 +105,9 @@ def test_a_solitaire_has_one_chair_and_is_started_unless_it_is_sealed() -> None:
     sealed = table.alone("ada", started=False)
     assert not sealed.started
     assert sealed.apply(("start",)) == table.alone("ada")
+
+
+def test_a_table_can_be_ended_before_and_after_the_start() -> None:
+    assert not after(*STARTED).ended
+    assert after(*SEATED, ("end",)).ended
+    assert after(*STARTED, ("end",)).players == ("ada", "bob")

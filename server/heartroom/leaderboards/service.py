@@ -111,17 +111,10 @@ class Leaderboards:
         if standing.session != room.sid:
             self._alarm(day, room.sid, "not the attempt that was started")
             return
-        deal = await self.daily.find(day)
-        try:
-            if deal is None:
-                raise Unproved("no deal of that day")
-            result = results.prove(room, deal)
-        except Unproved as unproved:
-            self._alarm(day, room.sid, str(unproved))
-        else:
-            # By the clock of days: an attempt that comes too late is none, whoever finds it when.
-            if result.at_ms < counts_until_ms(day):
-                await self._enter(pid, result)
+        result = await self._proved(day, room)
+        # By the clock of days: an attempt that comes too late is none, whoever finds it when.
+        if result is not None and result.at_ms < counts_until_ms(day):
+            await self._enter(pid, result)
         await self._days.finish(day, pid)
         await self.house.store.tell_changed(topic(day))
 
@@ -149,7 +142,21 @@ class Leaderboards:
 
     # -- inside
 
+    async def _proved(self, day: Day, room: Room) -> Result | None:
+        if room.table.ended:  # by those who run the house, who know why
+            return None
+        deal = await self.daily.find(day)
+        try:
+            if deal is None:
+                raise Unproved("no deal of that day")
+            return results.prove(room, deal)
+        except Unproved as unproved:
+            self._alarm(day, room.sid, str(unproved))
+            return None
+
     async def _enter(self, pid: str, result: Result) -> None:
+        if await self.people.is_hidden(pid, result.day):
+            return
         (name,) = await self.house.store.names([pid])
         boards = self.of_day(result.day)
         entered = await boards.enter(pid, name, 1, results.pack(result), (result.by_time, result.by_moves))

@@ -167,6 +167,7 @@ class Players:
                 for gid, group, count in await self.people.groups(pid)
             ],
             "recovery": await self.people.has_recovery(pid),
+            "hidden": await self.people.hidden(pid),
         }
 
     async def forget(self, pid: str) -> None:

@@ -26,6 +26,7 @@ from heartroom.sessions.thinker import Thinkers
 from heartroom.sessions.topics import Topics
 from heartroom.store import keys
 from heartroom.store.committer import Committer, Committers
+from heartroom.store.people import People
 from heartroom.store.store import Away, Changed, Commit, Missed, News, Opened, Presence, Renamed, Store
 
 _log = structlog.get_logger(__name__)
@@ -226,12 +227,14 @@ class House:
     async def rename(self, pid: str, raw: str) -> str:
         """Names a player, everywhere, and returns the name as it is kept.
 
-        Raises `Refused("bad_name")` and `Away`.
+        Raises `Refused` (`bad_name`, `name_hidden`) and `Away`.
         """
         try:
             name = names.clean(raw)
         except ValueError:
             raise Refused(Code.BAD_NAME.value) from None
+        if await People(self.store).is_hidden(pid, "name"):
+            raise Refused(Code.NAME_HIDDEN.value)
         await self.store.rename(pid, name)
         for follow in self.when_renamed:
             await follow(pid)
@@ -477,7 +480,7 @@ class House:
         for pid in room.stood_up():
             await self.store.unlist(room.sid, game, [pid])
         if room.settings.public:
-            waits = not room.table.started and bool(room.players)
+            waits = not room.table.started and not room.is_over and bool(room.players)
             await self.store.list_waiting(room.sid, game, room.created_ms if waits else None)
 
     async def _catch_up(self, room: Room) -> None:

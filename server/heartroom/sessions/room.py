@@ -274,6 +274,8 @@ class Room:
                 viewer.outlet.send(diff)
             viewer.outlet.send(outbound.clock(self.elapsed_ms, self.running, self.waiting_ms))
         viewer.outlet.send(self._table())
+        if self.table.ended:
+            viewer.outlet.send(outbound.error(Code.ENDED))
         if self.away:
             viewer.outlet.send(outbound.store(False))
         self._announce()
@@ -375,6 +377,17 @@ class Room:
             if self.table.private == private:
                 raise _Already
             return Deed(HOUSE, 0, ("private", int(private)))
+
+        await self._await(make)
+
+    async def end(self) -> None:
+        """Ends the game, which nobody wins, if it is not over; returns when that is stored. Raises
+        `Refused`."""
+
+        def make() -> Deed:
+            if self.table.ended:
+                raise _Already
+            return Deed(HOUSE, 0, ("end",))
 
         await self._await(make)
 
@@ -695,7 +708,7 @@ class Room:
             table, state = self._after(deed)
         except Refused as refused:
             return refused.code
-        over = self.game.outcome(state) is not None
+        over = self._is_end(table, state)
         ttl_s = 0
         if over:
             ttl_s = self._limits.finished_ttl_s
@@ -711,11 +724,16 @@ class Room:
 
     def _after(self, deed: Deed) -> tuple[Table, Any]:
         """Table and state after `deed`. Raises `Refused`."""
+        if self.table.ended:
+            raise Refused(Code.ENDED.value)
         if deed.seat != HOUSE:
             return self.table, self.game.apply(self.state, deed.seat, deed.action)
         if self.is_over:
             raise Refused(Code.GAME_OVER.value)
         return self.table.apply(deed.action), self.state
+
+    def _is_end(self, table: Table, state: Any) -> bool:
+        return table.ended or self.game.outcome(state) is not None
 
     def _committed(
         self,
@@ -755,7 +773,7 @@ class Room:
         """Takes an entry that is in the log: the rules were asked before it got there."""
         deed = unpack(entry.body)
         table, state = self._after(deed)
-        self._done(entry.at_ms, deed, entry.body, table, state, self.game.outcome(state) is not None)
+        self._done(entry.at_ms, deed, entry.body, table, state, self._is_end(table, state))
 
     def _done(self, at_ms: int, deed: Deed, body: bytes, table: Table, state: Any, over: bool) -> None:
         """`deed` is in the log: shows it, then answers who did it."""
@@ -822,6 +840,8 @@ class Room:
             self._house.name_players(self)
         self._house.tidy(self)
         self.tell_all(self._table())
+        if table.ended:
+            self.tell_all(outbound.error(Code.ENDED))
 
     def _snapshot(self, viewer: Viewer) -> bytes:
         return outbound.snapshot(

@@ -1,7 +1,7 @@
 """Who sits at a table: a pure fold over the deeds of the house, as a game's state is over the players'.
 
-A log holds both. A deed whose seat is `HOUSE` is about the seats (`sit`, `stand`, `start`, `away`, `back`)
-or who may look on (`private`), and leaves the game as it is; all others are the game's. So every node, every
+A log holds both. A deed whose seat is `HOUSE` is about the seats (`sit`, `stand`, `start`, `away`, `back`),
+who may look on (`private`) or that the house has ended the game (`end`), and leaves the game as it is; all others are the game's. So every node, every
 replay and every restart agrees on who sits where from the log alone.
 
 Knows no game, no clock, no connection: whether a player is *here* is for `presence`, not for the log.
@@ -35,6 +35,8 @@ class Table(NamedTuple):
     started: bool
     private: bool = False
     """Whether only those who sit here may look on while the game goes on."""
+    ended: bool = False
+    """Whether those who run the house have ended the game, which nobody has won then."""
 
     @property
     def host(self) -> str:
@@ -71,6 +73,8 @@ class Table(NamedTuple):
     def apply(self, action: tuple[Any, ...]) -> Table:
         """The table after a deed of the house. Raises `Refused` (see `SEAT_CODES`)."""
         verb = action[0]
+        if verb == "end":
+            return self._replace(ended=True)
         if verb == "start":
             return self._start()
         if verb == "sit":

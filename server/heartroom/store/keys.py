@@ -14,7 +14,7 @@ def log(sid: str) -> str:
 
 
 def player(pid: str) -> str:
-    """Hash: name."""
+    """Hash: name, recovery, what is hidden (`"hidden name"`, `"hidden <day>"`)."""
     return f"hr:p:{{{pid}}}"
 
 
@@ -148,6 +148,9 @@ def bucket(what: str, whose: str) -> str:
     """String: how often `whose` may yet do `what`. All buckets of one kind share a slot."""
     return f"hr:q:{{{what}}}:{whose}"
 
+
+ACTIONS = "hr:actions"
+"""List: what those who run the house have done (`heartroom admin`), the latest last."""
 
 LIVE = "hr:live"
 """Hash: by node, the live games that it has open."""

@@ -37,6 +37,35 @@ class People:
             found: Any = await self._store.redis.hkeys(keys.results(pid))
         return [day.decode() for day in found]
 
+    async def remove_result(self, pid: str, day: str) -> None:
+        """Forgets the result of a day."""
+        async with or_away():
+            await self._store.redis.hdel(keys.results(pid), day)
+
+    # -- what is hidden, by those who run the house
+
+    async def hide(self, pid: str, what: str) -> None:
+        """Hides something of a player: `"name"`, or a day, whose result is on no board from now on."""
+        async with or_away():
+            await self._store.redis.hset(keys.player(pid), f"hidden {what}", "1")
+
+    async def show(self, pid: str, what: str) -> None:
+        """It is hidden no longer."""
+        async with or_away():
+            await self._store.redis.hdel(keys.player(pid), f"hidden {what}")
+
+    async def hidden(self, pid: str) -> list[str]:
+        """All that is hidden of a player."""
+        async with or_away():
+            found: Any = await self._store.redis.hkeys(keys.player(pid))
+        names = [field.decode() for field in found]
+        return sorted(name.removeprefix("hidden ") for name in names if name.startswith("hidden "))
+
+    async def is_hidden(self, pid: str, what: str) -> bool:
+        """Whether it is hidden."""
+        async with or_away():
+            return bool(await self._store.redis.hexists(keys.player(pid), f"hidden {what}"))
+
     # -- what is due
 
     async def due(self) -> list[tuple[str, str]]:
