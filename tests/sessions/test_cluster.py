@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest
+from redis.asyncio import Redis
+from redis.exceptions import DataError
 
 from heartroom.sessions.house import House
 from heartroom.store import keys
 from heartroom.store.cluster import slot_of
-from heartroom.store.store import STORED, Commit, Store
+from heartroom.store.store import STORED, Away, Commit, Store
 from tests.conftest import Connect, Open
 from tests.sessions.test_house import (
     SHORT_S,
@@ -216,6 +219,14 @@ async def test_a_node_that_died_while_a_session_is_open_is_struck_off_by_who_com
     assert await here.store.redis.hget(keys.session(guest.room.sid), "nodes") == here.store.node.encode()
 
 
+@pytest.mark.parametrize("ask", [Redis.dbsize, Redis.keys, Redis.scan, Redis.flushall, Redis.script_flush])
+async def test_what_each_node_answers_for_itself_is_not_asked_of_one(
+    shared: Cluster, connect: Connect, ask: Callable[[Redis], Awaitable[object]]
+) -> None:
+    with pytest.raises(DataError, match="ask each one"):
+        await ask(connect(shared).redis)
+
+
 # -- slots that move
 
 
@@ -310,11 +321,32 @@ async def test_a_shard_that_was_killed_comes_back_with_all_that_was_acknowledged
         await guest.outlet.until(lambda guest=guest: guest.outlet.store[-1:] == [False])  # type: ignore[misc]
         node.start()
         await players.some_more(guest)
+        await until(lambda: here.store.answers())  # also if it was the one that was asked last
     await players.stop()
     await players.nothing_is_lost_or_doubled(here.store)
     for guest, watcher in zip(guests, watchers, strict=True):
         await watcher.at(guest.table.version)
         assert watcher.table.view == guest.table.view == guest.fresh()
+
+
+async def test_without_one_shard_the_others_store_new_sessions(own: Cluster, connect: Connect) -> None:
+    store = connect(own, SHORT_S)
+    await begin(store)
+
+    async def stored() -> bool:
+        with contextlib.suppress(Away):  # where the shard that is away would store it, or was asked the time
+            await begin(store)
+            return True
+        return False
+
+    for node in own.primaries:
+        for other in own.nodes:
+            other.ask("CONFIG", "SET", "cluster-require-full-coverage", "no")
+        node.kill()
+        await until(stored)
+        await until(stored)
+        node.start()
+        await until(lambda: _true(own.whole()))
 
 
 async def test_nodes_that_were_cut_off_from_what_is_said_read_on(

@@ -611,7 +611,7 @@ class Room:
             if not where:
                 self.gone_ms[seat] = self._house.now_ms
                 self._announce()
-        self._look()
+                self._look()
 
     def nobody_yet(self) -> None:
         """It is not known yet who is connected elsewhere. Whoever is not has as long to come as if the last

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import random
+import secrets
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
@@ -22,6 +23,7 @@ from redis.exceptions import (
     AskError,
     BusyLoadingError,
     ClusterDownError,
+    DataError,
     MovedError,
     ReadOnlyError,
     RedisError,
@@ -72,6 +74,8 @@ class Table:
         self._client: Final = client
         self._clients: dict[Address, Redis] = {}
         self._slots: list[Address | None] = [None] * 16384
+        self._any: Address | None = None
+        """Where commands without a key go."""
         self._stale = True
         self._asked_s = 0.0
         self._refreshing = asyncio.Lock()
@@ -93,7 +97,9 @@ class Table:
         none, and what redis-py raises."""
         if self._stale:
             await self._refresh()
-        address = self._slots[slot] if slot is not None else next(filter(None, self._slots), None)
+        if slot is None and self._any is None:
+            self._any = secrets.choice([*{*self._slots} - {None}] or [None])
+        address = self._any if slot is None else self._slots[slot]
         if address is None:
             self._stale = True
             raise ClusterDownError("no node serves this slot")
@@ -107,6 +113,7 @@ class Table:
     def doubt(self) -> None:
         """Something is wrong: before the next command the cluster is asked where things are."""
         self._stale = True
+        self._any = None
 
     async def _refresh(self) -> None:
         async with self._refreshing:
@@ -273,14 +280,20 @@ class _Pipeline(Pipeline):
         return send
 
 
-_KEYLESS: Final = frozenset({"PING", "TIME", "INFO", "PUBLISH", "CLIENT", "CONFIG", "SCRIPT", "CLUSTER"})
+_KEYLESS: Final = frozenset({"PING", "TIME", "INFO", "PUBLISH"})
+_OF_ONE_NODE: Final = frozenset(
+    {"SCAN", "KEYS", "DBSIZE", "FLUSHALL", "FLUSHDB", "CLIENT", "CONFIG", "SCRIPT", "WAIT"}
+)
 
 
 def _slot(args: tuple[Any, ...]) -> int | None:
-    """The slot of a command's first key; `None` if it has none."""
+    """The slot of a command's first key; `None` if it has none. Raises `DataError` for one that each node
+    answers for itself."""
     command = str(args[0]).upper().split(" ")[0]
     if command in _KEYLESS:
         return None
+    if command in _OF_ONE_NODE:
+        raise DataError(f"{command} is for a node and not for the cluster: ask each one")
     if command in ("EVAL", "EVALSHA"):
         return slot_of(args[3]) if int(args[2]) else None
     return slot_of(args[1])
