@@ -53,6 +53,7 @@ class Server:
             "dir": str(folder),
             "save": "",
             "logfile": str(folder / "log"),
+            "pidfile": str(folder / "pid"),
         } | {name.replace("_", "-"): value for name, value in settings.items()}
         self._process: subprocess.Popen[bytes] | None = None
         folder.mkdir()
@@ -96,6 +97,7 @@ class Server:
             self._process.kill()
             self._process.wait()
             self._process = None
+            (self._folder / "pid").unlink(missing_ok=True)
 
     def freeze(self) -> None:
         """It answers nothing from now on."""
@@ -106,17 +108,30 @@ class Server:
         thaw(self.pid)
 
 
+_UNDERTAKER: Final = (
+    'cat > /dev/null; for pid in "$1"/*/pid; do [ -e "$pid" ] && kill -9 "$(cat "$pid")"; done; rm -rf "$1"'
+)
+"""Waits for the end of whoever started it. A test that runs out of time takes its process along, which then has
+no chance to tidy up."""
+
+
 @contextlib.contextmanager
 def servers() -> Iterator[tuple[Path, list[Server]]]:
     """A folder for servers, and a list for those that are to be ended whatever happens."""
     folder = Path(tempfile.mkdtemp(prefix="hr-", dir=MEMORY))
     started: list[Server] = []
+    undertaker = subprocess.Popen(
+        ["/bin/sh", "-c", _UNDERTAKER, "sh", str(folder)], stdin=subprocess.PIPE, start_new_session=True
+    )
     try:
         yield folder, started
     finally:
         for server in started:
             server.kill()
         shutil.rmtree(folder)
+        assert undertaker.stdin is not None
+        undertaker.stdin.close()
+        undertaker.wait()
 
 
 class Cluster:
