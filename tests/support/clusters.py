@@ -111,7 +111,7 @@ class Server:
 _UNDERTAKER: Final = (
     'cat > /dev/null; for pid in "$1"/*/pid; do [ -e "$pid" ] && kill -9 "$(cat "$pid")"; done; rm -rf "$1"'
 )
-"""Waits for the end of whoever started it. A test that runs out of time takes its process along, which then has
+"""Waits for the end of whoever started it. A test that runs out of time takes its process along, and that has
 no chance to tidy up."""
 
 
