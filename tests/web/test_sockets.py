@@ -294,6 +294,7 @@ async def test_a_frame_that_comes_before_the_answer_is_not_taken_for_the_middle_
         (masked(Opcode.BINARY, b"x" * 201), 1009),
         (b"\x82\xfe\xff\xff", 1009),
     ],
+    ids=["not masked", "reserved", "too long", "too long, by its head"],  # masks are chance
 )
 async def test_a_frame_that_is_none_ends_the_connection(bad: bytes, code: int) -> None:
     taken = Taken()
