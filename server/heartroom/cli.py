@@ -18,6 +18,7 @@ import click
 import uvicorn
 
 from heartroom import __version__
+from heartroom.admin.commands import admin
 from heartroom.cards import rank_text
 from heartroom.games.game import Refused, Setup
 from heartroom.games.heart_to_heart import GAME as HEART_TO_HEART
@@ -48,6 +49,9 @@ _LEAVING_S = 3.0
 @click.version_option(__version__)
 def main() -> None:
     """heartroom: a card room on the web."""
+
+
+main.add_command(admin)
 
 
 @main.command()

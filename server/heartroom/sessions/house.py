@@ -277,6 +277,10 @@ class House:
         before leaves that to the next one that opens the session."""
         self._spawn(self._unless_away(self._tidy(room)))
 
+    async def tidied(self, room: Room) -> None:
+        """The same, done when this returns. Raises `Away`."""
+        await self._tidy(room)
+
     def gone(self, room: Room) -> None:
         """The session expired while it was open."""
         room.close(Code.NO_SESSION)

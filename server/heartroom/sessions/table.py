@@ -1,8 +1,9 @@
 """Who sits at a table: a pure fold over the deeds of the house, as a game's state is over the players'.
 
 A log holds both. A deed whose seat is `HOUSE` is about the seats (`sit`, `stand`, `start`, `away`, `back`),
-who may look on (`private`) or that the house has ended the game (`end`), and leaves the game as it is; all others are the game's. So every node, every
-replay and every restart agrees on who sits where from the log alone.
+who may look on (`private`) or that the house has ended the game (`end`), and leaves the game as it is; all
+others are the game's. So every node, every replay and every restart agrees on who sits where from the log
+alone.
 
 Knows no game, no clock, no connection: whether a player is *here* is for `presence`, not for the log.
 """

@@ -105,6 +105,11 @@ class Table:
             raise ClusterDownError("no node serves this slot")
         return address
 
+    async def primaries(self) -> list[Address]:
+        """All nodes that serve slots. Raises as `primary`."""
+        await self.primary(None)
+        return sorted({address for address in self._slots if address is not None})
+
     def moved(self, slot: int, address: Address) -> None:
         """`slot` is served by the node at `address`; others may have moved, too."""
         self._slots[slot] = address

@@ -350,6 +350,32 @@ class Store:
         nodes = frozenset(fields[b"nodes"].decode().split(","))
         return Opened(now_ms, _record(fields), length, [_entry(item) for item in raw], bool(follows), nodes)
 
+    async def peek(self, sid: str) -> Opened | None:
+        """Reads a session and leaves it as it is: this node hears of nothing, and it lives no longer.
+        `None` if there is none. Raises `Away`."""
+        now_ms = await self.time_ms()
+        async with or_away(), self.redis.pipeline(transaction=True) as pipe:
+            pipe.hgetall(keys.session(sid))
+            pipe.lrange(keys.log(sid), 0, -1)
+            fields, raw = await pipe.execute()
+        if not fields:
+            return None
+        nodes = frozenset(filter(None, fields[b"nodes"].decode().split(",")))
+        return Opened(now_ms, _record(fields), len(raw), [_entry(item) for item in raw], True, nodes)
+
+    async def find_keys(self, pattern: str) -> list[bytes]:
+        """All keys like `pattern`, in order, wherever they are. Looks at every key that there is; while slots
+        move it may miss some. Raises `Away`."""
+        async with or_away():
+            servers: list[Any] = [self.redis]
+            if self.table is not None:
+                servers = [self.table.client(address) for address in await self.table.primaries()]
+            found: set[bytes] = set()
+            for server in servers:
+                async for key in server.scan_iter(match=pattern, count=1000):
+                    found.add(key)
+        return sorted(found)
+
     async def close(self, sid: str) -> None:
         """This node need not hear of `sid` any more. Raises `Away`."""
         await self._ears.leave(sid)

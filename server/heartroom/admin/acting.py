@@ -1,0 +1,236 @@
+"""Acting: ends a game, hides a name or a result, builds boards anew. What is done is written down first."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any, Final, NamedTuple, Self
+
+import msgspec
+
+from heartroom.admin import looking
+from heartroom.admin.looking import NotFound
+from heartroom.daily.dates import Day
+from heartroom.daily.service import Daily, board_of, counts_until_ms
+from heartroom.games.game import Refused
+from heartroom.leaderboards import results
+from heartroom.leaderboards.results import Result, Unproved
+from heartroom.leaderboards.service import ALL_TIME_TOPIC, Leaderboards, topic
+from heartroom.players.service import Players
+from heartroom.sessions.house import House
+from heartroom.sessions.room import Limits
+from heartroom.store import keys
+from heartroom.store.days import Deal
+from heartroom.store.store import Store, or_away
+from heartroom.web.identity import pseudonym
+
+_KEPT: Final = 10_000
+"""Actions that are remembered."""
+_NOBODY: Final = "~"
+"""How the ids of forgotten players begin."""
+
+
+class Done(NamedTuple):
+    """Something that was done, as it was written down."""
+
+    at_ms: int
+    action: str
+    on: str
+    """A pseudonym, a day, or both."""
+    reason: str
+
+
+class Rebuilt(NamedTuple):
+    """What became of the players of a day."""
+
+    right: int = 0
+    """Rows that were as the logs say."""
+    entered: int = 0
+    """Rows that were missing or wrong."""
+    removed: int = 0
+    """Rows whose logs do not bear them out."""
+    hidden: int = 0
+    """Wins that are hidden."""
+    unfinished: int = 0
+    """Attempts that are not over, were not won, or were won too late."""
+    unproved: int = 0
+    """Rows that stay though nothing proves them: their logs have expired, or are of other rules."""
+
+
+async def note(store: Store, action: str, on: str, reason: str) -> None:
+    """Writes down that something is about to be done. Raises `Away`."""
+    done = Done(await store.time_ms(), action, on, reason)
+    async with or_away(), store.redis.pipeline(transaction=True) as pipe:
+        pipe.rpush(keys.ACTIONS, msgspec.json.encode(done))
+        pipe.ltrim(keys.ACTIONS, -_KEPT, -1)
+        await pipe.execute()
+
+
+async def actions(store: Store) -> list[Done]:
+    """What was done, the latest last. Raises `Away`."""
+    async with or_away():
+        raw: Any = await store.redis.lrange(keys.ACTIONS, 0, -1)
+    return [msgspec.json.decode(one, type=Done) for one in raw]
+
+
+class Desk:
+    """A house that serves nobody: the rules, the boards and the players' data, to act on. All methods raise
+    `Away`, and `NotFound` if there is no such thing."""
+
+    def __init__(self, store: Store, limits: Limits) -> None:
+        self.store: Final = store
+        # A log that is full must be no reason why a game cannot be ended.
+        self.house: Final = House(store, limits._replace(log_length=2**31))
+        self.daily: Final = Daily(self.house)
+        self.boards: Final = Leaderboards(self.house, self.daily)
+        self.players: Final = Players(self.house, self.boards)
+        self.people: Final = self.boards.people
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def at(cls, store: Store, limits: Limits) -> AsyncIterator[Self]:
+        """A desk, cleared in the end."""
+        desk = cls(store, limits)
+        try:
+            yield desk
+        finally:
+            await desk.house.aclose()
+
+    async def end(self, given: str, reason: str) -> str:
+        """Ends a game for good: its players are told, nobody wins, and its log is kept like that of any
+        finished game. Returns its pseudonym. Raises `Refused` where it is over."""
+        sid = await looking.find_session(self.store, given)
+        room = await self.house.open(sid)
+        if room.is_over and not room.table.ended:
+            raise Refused("game_over")
+        await note(self.store, "end", pseudonym(sid), reason)
+        await room.end()
+        await self.house.tidied(room)
+        return pseudonym(sid)
+
+    async def hide_name(self, given: str, reason: str) -> str:
+        """A player is shown without a name from now on, also on boards, and can take no other."""
+        pid = await looking.find_player(self.store, given)
+        await note(self.store, "hide-name", pseudonym(pid), reason)
+        await self.people.hide(pid, "name")
+        await self.store.rename(pid, "")
+        await self.boards.renamed(pid)
+        return pseudonym(pid)
+
+    async def show_name(self, given: str, reason: str) -> str:
+        """The player may take a name again."""
+        pid = await looking.find_player(self.store, given)
+        if not await self.people.is_hidden(pid, "name"):
+            raise NotFound(f"the name of {given} is not hidden")
+        await note(self.store, "show-name", pseudonym(pid), reason)
+        await self.people.show(pid, "name")
+        return pseudonym(pid)
+
+    async def hide_row(self, day: Day, given: str, reason: str) -> str:
+        """A player's result of a day is on no board from now on, and counts for nothing."""
+        async with or_away():
+            on_board: Any = await self.store.redis.hkeys(keys.rows(day))
+        pid = next((pid for pid in map(bytes.decode, on_board) if given in (pid, pseudonym(pid))), None)
+        if pid is None:
+            raise NotFound(f"{given} is not on the boards of {day}")
+        await note(self.store, "hide-row", f"{day} {pseudonym(pid)}", reason)
+        await self.people.hide(pid, day)
+        await self._remove(day, pid)
+        return pseudonym(pid)
+
+    async def show_row(self, day: Day, given: str, reason: str) -> str:
+        """The result counts again; it is proved anew from its log."""
+        pid = await looking.find_player(self.store, given)
+        if not await self.people.is_hidden(pid, day):
+            raise NotFound(f"no result of {given} is hidden on {day}")
+        await note(self.store, "show-row", f"{day} {pseudonym(pid)}", reason)
+        await self.people.show(pid, day)
+        await self.rebuild(day, pid)
+        return pseudonym(pid)
+
+    async def rebuild(self, day: Day, only: str = "") -> Rebuilt:
+        """Proves the results of a day (`only`: one player's) again from their logs, and puts boards right."""
+        deal = await self.daily.find(day)
+        if deal is None:
+            raise NotFound(f"there is no deal of {day}")
+        attempts = await self._attempts(day)
+        async with or_away():
+            on_board: Any = await self.store.redis.hkeys(keys.rows(day))
+        rows = {pid.decode() for pid in on_board}
+        counts = dict.fromkeys(Rebuilt._fields, 0)
+        for pid in sorted(attempts.keys() | rows):
+            if only in ("", pid):
+                sid = attempts.get(pid)
+                what = "unproved" if sid is None else await self._rebuild(day, deal, pid, sid)
+                counts[what] += 1
+        await self.store.tell_changed(topic(day))
+        await self.store.tell_changed(ALL_TIME_TOPIC)
+        return Rebuilt(**counts)
+
+    # -- inside
+
+    async def _attempts(self, day: Day) -> dict[str, str]:
+        """By player: the session of the ranked attempt."""
+        async with or_away():
+            raw: Any = await self.store.redis.hgetall(keys.starts(day))
+        started = {pid.decode(): sid.decode() for pid, sid in raw.items()}
+        found: dict[str, str] = {}
+        for head in sorted(await looking.heads(self.store), key=lambda head: head.created_ms):
+            ranked = head.ranked == board_of(day) and not head.owner.startswith(_NOBODY)
+            if ranked and started.get(head.owner, head.sid) == head.sid:
+                found.setdefault(head.owner, head.sid)
+        return found
+
+    async def _rebuild(self, day: Day, deal: Deal, pid: str, sid: str) -> str:
+        if await self.people.is_hidden(pid, day):
+            await self._remove(day, pid)
+            return "hidden"
+        opened = await self.store.peek(sid)
+        if opened is None or not looking.readable(opened):
+            return "unproved"
+        boards = self.boards.of_day(day)
+        try:
+            result = results.prove(looking.room_of(self.store, sid, opened), deal)
+        except Unproved:
+            result = None
+        if result is None or result.at_ms >= counts_until_ms(day):
+            return "removed" if await self._remove(day, pid) else "unfinished"
+        right = await self._stands(pid, result)
+        if not right:
+            (name,) = await self.store.names([pid])
+            await boards.remove(pid)
+            await boards.enter(pid, name, 1, results.pack(result), (result.by_time, result.by_moves))
+        await self.people.remove_result(pid, day)
+        await self.people.add_result(pid, day, results.pack(result))
+        await self._sum_up(pid)
+        return "right" if right else "entered"
+
+    async def _stands(self, pid: str, result: Result) -> bool:
+        """Whether the boards of the day say what they should."""
+        (name,) = await self.store.names([pid])
+        boards = self.boards.of_day(result.day)
+        for by, score in zip(results.BOARDS, (result.by_time, result.by_moves), strict=True):
+            rows = await boards.of(by, [pid])
+            if [(row.name, row.score, row.facts) for row in rows] != [(name, score, results.pack(result))]:
+                return False
+        return True
+
+    async def _remove(self, day: Day, pid: str) -> bool:
+        """Takes a result off all boards. Says whether there was one."""
+        removed = await self.boards.of_day(day).remove(pid)
+        if day in await self.people.days(pid):
+            await self.people.remove_result(pid, day)
+            await self._sum_up(pid)
+        await self.store.tell_changed(topic(day))
+        await self.store.tell_changed(ALL_TIME_TOPIC)
+        return removed
+
+    async def _sum_up(self, pid: str) -> None:
+        """Computes a player's row on the boards of all time anew, from all results."""
+        summary = results.summary(await self.boards.results(pid))
+        (name,) = await self.store.names([pid])
+        # A row is replaced only by one of more wins.
+        await self.boards.all_time.remove(pid)
+        if summary.wins:
+            packed = results.pack(summary)
+            await self.boards.all_time.enter(pid, name, summary.wins, packed, summary.scores)

@@ -1,0 +1,313 @@
+"""Backup and restore: all that a house must not lose, in one file, whatever kind of store it came from.
+
+A file is gzip around frames, each four bytes of length and then msgpack: a head, one frame for each *bundle*
+of keys that share a hash slot (a session with its log, a player, a day with its boards), and an end that says
+how many there were. A bundle is read in one transaction, so every session is whole: its log is a log that
+there was. Bundles are read one after the other, boards before results before logs: what a board of the backup
+says is borne out by the backup's logs, and a win whose entry was under way is entered by the next sweep.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import secrets
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from typing import IO, Any, Final, NamedTuple
+
+import msgspec
+
+from heartroom import __version__
+from heartroom.admin import looking
+from heartroom.games.game import games
+from heartroom.leaderboards import results
+from heartroom.store import keys
+from heartroom.store.store import Store, or_away
+
+FORMAT: Final = 1
+_AT_ONCE: Final = 64
+"""Bundles that are read at a time."""
+_PIECE: Final = 1000
+"""Entries that are written with one command."""
+
+Key = tuple[str, str]
+"""A key and what is at it: `string`, `hash`, `list`, `set`, `zset`."""
+
+
+class BadBackup(Exception):
+    """What is to be restored is no backup, or not all of one; says why."""
+
+
+class NotEmpty(Exception):
+    """There is something in the store that a restore would overwrite; says what."""
+
+
+class Bundle(NamedTuple):
+    """Keys that share a slot, as they were at one moment."""
+
+    family: str
+    tag: str
+    keys: tuple[tuple[str, str, int, Any], ...]
+    """Of each: its name, what it is, when it expires (ms since 1970, 0: never), what is there."""
+
+
+class Counts(NamedTuple):
+    """What was written to a backup, or read from it."""
+
+    bundles: int = 0
+    sessions: int = 0
+    players: int = 0
+    days: int = 0
+    expired: int = 0
+    """Bundles of which nothing was left, because its time had come since the backup."""
+    unplayable: int = 0
+    """Sessions whose rules this version does not have."""
+
+
+class Family(NamedTuple):
+    """What belongs together by the tag in its keys."""
+
+    name: str
+    prefixes: tuple[str, ...]
+    """How its keys begin."""
+    keys: Callable[[str], list[Key]]
+    """All that there may be for a tag."""
+
+
+def _slot_keys(slot: str) -> list[Key]:
+    boards = [*results.BOARDS, *results.ALL_TIME]
+    return [
+        (keys.day(slot), "string"),
+        (keys.starts(slot), "hash"),
+        (keys.runs(slot), "zset"),
+        (keys.facts(slot), "hash"),
+        (keys.rows(slot), "hash"),
+        *((keys.board(slot, by), "zset") for by in boards),
+    ]
+
+
+def _player_keys(pid: str) -> list[Key]:
+    return [
+        (keys.player(pid), "hash"),
+        (keys.playing(pid), "zset"),
+        (keys.results(pid), "hash"),
+        (keys.finished(pid), "zset"),
+        (keys.statistics(pid), "hash"),
+        (keys.leaving(pid), "set"),
+        (keys.groups(pid), "set"),
+    ]
+
+
+# In the order in which they are read, see the module.
+FAMILIES: Final = (
+    Family("due", (keys.DUE,), lambda _: [(keys.DUE, "set")]),
+    Family("actions", (keys.ACTIONS,), lambda _: [(keys.ACTIONS, "list")]),
+    Family("day", ("hr:d:", "hr:ds:", "hr:dr:", "hr:bf:", "hr:br:", "hr:b:"), _slot_keys),
+    Family("player", ("hr:p:", "hr:g:", "hr:r:", "hr:f:", "hr:st:", "hr:lv:", "hr:pg:"), _player_keys),
+    Family(
+        "group",
+        ("hr:gr:", "hr:gm:"),
+        lambda gid: [(keys.group(gid), "hash"), (keys.members(gid), "zset")],
+    ),
+    Family("recovery", ("hr:rc:",), lambda digest: [(keys.recovery(digest), "string")]),
+    Family("waiting", ("hr:w:",), lambda game: [(keys.waiting(game), "zset")]),
+    Family("session", ("hr:s:", "hr:l:"), lambda sid: [(keys.session(sid), "hash"), (keys.log(sid), "list")]),
+)
+
+LEFT_OUT: Final = (keys.NODES, keys.LIVE, "hr:q:", "hr:dm:")
+"""How keys begin that no backup has: leases, what nodes say of themselves, allowances, who makes a deal."""
+
+
+async def backup(store: Store, file: IO[bytes]) -> Counts:
+    """Writes all that is in the store to `file`. Raises `Away`, `OSError`."""
+    counts: dict[str, int] = dict.fromkeys(("session", "player", "day"), 0)
+    number = 0
+    rules = {name: game.rules_version for name, game in games().items()}
+    head = {
+        "heartroom_backup": FORMAT,
+        "version": __version__,
+        "made_ms": await store.time_ms(),
+        "rules": rules,
+    }
+    with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=4, mtime=0) as packed:
+        _write(packed, head)
+        async for bundle in _bundles(store):
+            _write(packed, bundle)
+            number += 1
+            if bundle.family in counts and bundle.tag != keys.ALL_TIME:
+                counts[bundle.family] += 1
+        _write(packed, {"bundles": number})
+    return Counts(number, counts["session"], counts["player"], counts["day"])
+
+
+def check(file: IO[bytes]) -> None:
+    """Reads all of a backup. Raises `BadBackup`."""
+    for _ in _read_bundles(file):
+        pass
+
+
+async def restore(store: Store, file: IO[bytes], *, force: bool = False) -> Counts:
+    """Makes the store what it was, from a file that can be read twice.
+
+    Raises `BadBackup` and `NotEmpty` before anything is changed; with `force` what there is is removed, but
+    not while nodes run. Raises `Away`: then it is to be done again.
+    """
+    check(file)
+    file.seek(0)
+    running = [node.node for node in await looking.nodes(store) if node.alive]
+    if running:
+        raise NotEmpty(f"nodes are running ({', '.join(running)}): end them first, they hold what there was")
+    there = [key for key in await store.find_keys("hr:*") if not key.decode().startswith(LEFT_OUT)]
+    if there and not force:
+        raise NotEmpty(f"the store is not empty (it has {len(there)} keys)")
+    await _clear(store)
+    now_ms = await store.time_ms()
+    counts = dict.fromkeys(Counts._fields, 0)
+    for bundle in _read_bundles(file):
+        counts["bundles"] += 1
+        kept = [key for key in bundle.keys if not 0 < key[2] <= now_ms]
+        if not kept:
+            counts["expired"] += 1
+            continue
+        await _put(store, bundle.family, kept)
+        if f"{bundle.family}s" in counts and bundle.tag != keys.ALL_TIME:
+            counts[f"{bundle.family}s"] += 1
+        if bundle.family == "session":
+            counts["unplayable"] += not _playable(kept)
+    return Counts(**counts)
+
+
+# -- inside
+
+
+def _family_of(key: str) -> Family | None:
+    return next((family for family in FAMILIES if key.startswith(family.prefixes)), None)
+
+
+async def _bundles(store: Store) -> AsyncIterator[Bundle]:
+    tags: dict[str, set[str]] = {family.name: set() for family in FAMILIES}
+    for key in await store.find_keys("hr:*"):
+        family = None if key.decode().startswith(LEFT_OUT) else _family_of(key.decode())
+        if family is not None:
+            tags[family.name].add(looking.tag(key))
+    for family in FAMILIES:
+        ordered = sorted(tags[family.name])  # days before all time
+        for first in range(0, len(ordered), _AT_ONCE):
+            some = ordered[first : first + _AT_ONCE]
+            for bundle in await asyncio.gather(*(_read(store, family, tag) for tag in some)):
+                if bundle.keys:
+                    yield bundle
+
+
+async def _read(store: Store, family: Family, tag: str) -> Bundle:
+    wanted = family.keys(tag)
+    now_ms = store.now_ms
+    async with or_away(), store.redis.pipeline(transaction=True) as pipe:
+        for name, kind in wanted:
+            pipe.pttl(name)
+            _ask(pipe, name, kind)
+        answers = await pipe.execute()
+    found = []
+    for (name, kind), ttl_ms, value in zip(wanted, answers[::2], answers[1::2], strict=True):
+        if ttl_ms == -2:
+            continue
+        expires_ms = now_ms + ttl_ms if ttl_ms >= 0 else 0
+        found.append((name, kind, expires_ms, sorted(value) if kind == "set" else value))
+    return Bundle(family.name, tag, tuple(found))
+
+
+def _ask(pipe: Any, name: str, kind: str) -> None:
+    if kind == "string":
+        pipe.get(name)
+    elif kind == "hash":
+        pipe.hgetall(name)
+    elif kind == "list":
+        pipe.lrange(name, 0, -1)
+    elif kind == "set":
+        pipe.smembers(name)
+    else:
+        pipe.zrange(name, 0, -1, withscores=True)
+
+
+async def _put(store: Store, family: str, kept: Sequence[tuple[str, str, int, Any]]) -> None:
+    async with or_away(), store.redis.pipeline(transaction=True) as pipe:
+        for name, kind, expires_ms, value in kept:
+            if family == "session" and kind == "hash":
+                # Nobody has it open, and whoever has seen more of it than there is now takes a snapshot.
+                value = value | {b"nodes": b"", b"epoch": b"%d" % (secrets.randbelow(2**31 - 1) + 1)}
+            for command in _commands(name, kind, value):
+                pipe.execute_command(*command)
+            if expires_ms:
+                pipe.pexpireat(name, expires_ms)
+        await pipe.execute()
+
+
+def _commands(name: str, kind: str, value: Any) -> Iterator[tuple[Any, ...]]:
+    if kind == "string":
+        yield ("SET", name, value)
+        return
+    verb = {"hash": "HSET", "list": "RPUSH", "set": "SADD", "zset": "ZADD"}[kind]
+    items: list[tuple[Any, ...]]
+    if kind == "hash":
+        items = list(value.items())
+    elif kind == "zset":
+        items = [(repr(score), member) for member, score in value]
+    else:
+        items = [(one,) for one in value]
+    for first in range(0, len(items), _PIECE):
+        yield (verb, name, *(part for item in items[first : first + _PIECE] for part in item))
+
+
+def _playable(kept: Iterable[tuple[str, str, int, Any]]) -> bool:
+    for _, kind, _, value in kept:
+        if kind == "hash":
+            game = games().get(value[b"game"].decode())
+            return game is not None and str(game.rules_version).encode() == value[b"rules"]
+    return False
+
+
+def _write(packed: gzip.GzipFile, frame: Any) -> None:
+    raw = msgspec.msgpack.encode(frame)
+    packed.write(len(raw).to_bytes(4) + raw)
+
+
+def _read_bundles(file: IO[bytes]) -> Iterator[Bundle]:
+    """The bundles of a backup, up to its end."""
+    number = 0
+    try:
+        with gzip.GzipFile(fileobj=file, mode="rb") as packed:
+            head = msgspec.msgpack.decode(_frame(packed))
+            if not isinstance(head, dict) or head.get("heartroom_backup") != FORMAT:
+                raise BadBackup("this is no backup of a heartroom, or one of another version's format")
+            while True:
+                raw = _frame(packed)
+                if raw[:1] == _MAP_OF_ONE:
+                    break
+                yield msgspec.msgpack.decode(raw, type=Bundle)
+                number += 1
+            if msgspec.msgpack.decode(raw) != {"bundles": number} or packed.read(1):
+                raise BadBackup("its end does not fit")
+    except (OSError, EOFError, zlib.error, msgspec.MsgspecError) as error:
+        raise BadBackup(f"this is no backup, or not all of one: {error}") from None
+
+
+_MAP_OF_ONE: Final = b"\x81"
+"""How the last frame begins."""
+
+
+def _frame(packed: gzip.GzipFile) -> bytes:
+    header = packed.read(4)
+    raw = packed.read(int.from_bytes(header))
+    if len(header) < 4 or len(raw) < int.from_bytes(header):
+        raise EOFError("it is cut off")
+    return raw
+
+
+async def _clear(store: Store) -> None:
+    names = await store.find_keys("hr:*")
+    for first in range(0, len(names), _PIECE):
+        async with or_away(), store.redis.pipeline(transaction=False) as pipe:
+            for name in names[first : first + _PIECE]:
+                pipe.unlink(name)
+            await pipe.execute()

@@ -1,0 +1,590 @@
+"""`heartroom admin` as it is typed, on each kind of store: what it shows, what it does, what it refuses."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import inspect
+import json
+import logging
+import stat
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+import pytest_asyncio
+import structlog
+from click.testing import CliRunner, Result
+from redis import Redis
+
+from heartroom.admin import backup
+from heartroom.cli import main
+from heartroom.games.game import Refused
+from heartroom.leaderboards import results
+from heartroom.sessions.house import House
+from heartroom.sessions.room import Limits
+from heartroom.store import keys
+from heartroom.store.store import Store
+from heartroom.web.identity import pseudonym
+from tests.support.clusters import cluster
+from tests.support.days import PAR, Calendar, Node, some_day
+from tests.support.games import CODE, GAME, WINNING, begin, pid
+from tests.support.guests import Guest
+from tests.support.serving import Server
+from tests.support.stores import BINARIES, StoreProcess, eventually
+
+
+class Place(Protocol):
+    """A store that is there."""
+
+    @property
+    def url(self) -> str: ...
+
+
+@contextlib.contextmanager
+def single(kind: str) -> Iterator[Place]:
+    process = StoreProcess(BINARIES[kind])
+    process.start()
+    yield process
+    process.remove()
+
+
+def empty(place: Any) -> None:
+    for node in getattr(place, "primaries", ()):
+        node.ask("FLUSHALL")
+    if isinstance(place, StoreProcess):
+        with Redis.from_url(place.url) as redis:
+            redis.flushall()
+
+
+@pytest.fixture(scope="module", params=[*sorted(BINARIES), "cluster"])
+def server(request: pytest.FixtureRequest) -> Iterator[Place]:
+    if request.param == "cluster":
+        with cluster(BINARIES["valkey"]) as of_three:
+            yield of_three
+    else:
+        with single(request.param) as one:
+            yield one
+
+
+@pytest.fixture
+def place(server: Place) -> Iterator[Place]:
+    """An empty store."""
+    yield server
+    empty(server)
+
+
+@pytest_asyncio.fixture
+async def house(place: Place) -> AsyncIterator[House]:
+    """A node on it."""
+    async with open_house(place) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture
+async def node(house: House) -> Node:
+    """The same, with boards and a day of its own."""
+    return Node(house, Calendar.on(some_day()))
+
+
+@contextlib.asynccontextmanager
+async def open_house(place: Place) -> AsyncIterator[House]:
+    store = Store(place.url, timeout_s=20.0)
+    house = House(store, Limits())
+    house.start()
+    try:
+        yield house
+    finally:
+        await house.aclose()
+        await store.aclose()
+
+
+@pytest.fixture(autouse=True)
+def own_log() -> Iterator[None]:
+    """What a command sets up writes to a stream that is closed after the test."""
+    yield
+    structlog.reset_defaults()
+    logging.getLogger().handlers.clear()
+
+
+def typed(place: Place | None, *arguments: str, given: bytes | None = None) -> Result:
+    env = {"HEARTROOM_REDIS_URL": place.url} if place is not None else {}
+    ids = [one for one in arguments if one.startswith("-") and len(one) in (12, 16)]  # no option is so long
+    words = [one for one in arguments if one not in ids or arguments[arguments.index(one) - 1] == "--player"]
+    ids = [one for one in ids if one not in words]
+    return CliRunner().invoke(main, ["admin", *words, *(["--", *ids] if ids else [])], input=given, env=env)
+
+
+async def run(place: Place, *arguments: str) -> str:
+    """What a command prints that does what it should."""
+    done = await asyncio.to_thread(typed, place, *arguments)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+async def told(place: Place, *arguments: str) -> Any:
+    """The same, as JSON."""
+    return json.loads(await run(place, *arguments, "--json"))
+
+
+async def refused(place: Place, *arguments: str) -> str:
+    """What a command says that cannot do it: one line."""
+    done = await asyncio.to_thread(typed, place, *arguments)
+    assert done.exit_code == 1, done.output
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: ")
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    return done.stderr
+
+
+async def reasons(place: Place) -> list[tuple[str, str, str]]:
+    """What was written down."""
+    return [(one["action"], one["on"], one["reason"]) for one in await told(place, "actions")]
+
+
+async def everything(store: Store) -> dict[bytes, Any]:
+    """All that a backup should have, but for what a restore changes on purpose."""
+    found: dict[bytes, Any] = {}
+    async for bundle in backup._bundles(store):
+        for name, kind, expires_ms, value in bundle.keys:
+            if name.startswith("hr:s:"):
+                value = {field: one for field, one in value.items() if field not in (b"epoch", b"nodes")}
+            found[name.encode()] = (kind, bool(expires_ms), value)
+    found.pop(keys.ACTIONS.encode(), None)
+    return found
+
+
+# -- looking
+
+
+async def test_nodes_are_listed_with_their_leases(place: Place, house: House) -> None:
+    async with open_house(place) as other:
+        for one in (house, other):
+            await one.open(await begin(one.store))
+        found = await told(place, "nodes")
+        assert {node["node"] for node in found} == {house.store.node, other.store.node}
+        assert all(node["alive"] and 0 < node["lease_ms"] <= Store.LEASE_MS for node in found)
+    assert [node["node"] for node in await told(place, "nodes")] == [house.store.node]
+    assert house.store.node in await run(place, "nodes")
+
+
+async def test_sessions_are_listed_by_pseudonym_with_who_plays(place: Place, house: House) -> None:
+    ada, bob = pid(), pid()
+    await house.rename(ada, "Ada")
+    alone = await house.create(ada, GAME.name, {"code": CODE})
+    table = await house.create(bob, "hearts", {})
+    await (await house.open(table)).take_seat(ada)
+    forgotten = await begin(house.store, bob)
+    found = {one["session"]: one for one in await told(place, "sessions")}
+    assert found.keys() == {pseudonym(alone), pseudonym(table), pseudonym(forgotten)}
+    one = found[pseudonym(table)]
+    assert (one["game"], one["version"], one["open"]) == ("hearts", 2, True)
+    assert one["players"] == [
+        {"player": pseudonym(bob), "name": ""},
+        {"player": pseudonym(ada), "name": "Ada"},
+    ]
+    assert 0 <= one["idle_ms"] <= one["age_ms"]
+
+    async def listed(*options: str) -> set[str]:
+        return {one["session"] for one in await told(place, "sessions", *options)}
+
+    assert await listed("--game", "hearts") == {pseudonym(table)}
+    assert await listed("--player", pseudonym(ada)) == {pseudonym(alone), pseudonym(table)}
+    assert (
+        await listed("--player", "ada")
+        == await listed("--player", ada)
+        == {pseudonym(alone), pseudonym(table)}
+    )
+    assert await listed("--live") == {pseudonym(table)}
+    assert await listed("--player", "nobody") == set()
+    text = await run(place, "sessions")
+    assert "Ada" in text
+    for secret in (ada, bob, alone, table):
+        assert secret not in text
+
+
+async def test_a_session_is_shown_without_its_secrets_and_left_as_it_is(place: Place, house: House) -> None:
+    player = pid()
+    guest = await Guest.join(house, await begin(house.store, player), player)
+    sid = guest.room.sid
+    await guest.act("draw")
+    await house.store.redis.expire(keys.session(sid), 1000)
+    before = await house.store.redis.hgetall(keys.session(sid))
+    facts = await told(place, "session", pseudonym(sid))
+    by_id = await told(place, "session", sid)
+    clocks = {"elapsed_ms", "expires_ms"}
+    assert {n: v for n, v in facts.items() if n not in clocks} == {
+        n: v for n, v in by_id.items() if n not in clocks
+    }
+    assert (facts["game"], facts["version"], facts["over"], facts["started"]) == (GAME.name, 1, False, True)
+    assert facts["seats"] == [{"player": pseudonym(player), "name": "", "away": False, "left": False}]
+    assert facts["nodes"] == [{"node": house.store.node, "alive": True}]
+    text = await run(place, "session", sid)
+    for told_text in (json.dumps(facts), text):
+        for secret in (sid, player, CODE, "deal", "luck"):
+            assert secret not in told_text
+    assert await house.store.redis.hgetall(keys.session(sid)) == before
+    assert await house.store.redis.ttl(keys.session(sid)) <= 1000
+    assert await reasons(place) == []
+    revealed = await told(place, "session", sid, "--reveal")
+    assert revealed["deal"] == list(GAME.deal({"code": CODE}, bytes(32)).deal)
+    assert revealed["revealed"]["session"] == sid
+    assert [entry[1:][2] for entry in revealed["revealed"]["log"]] == [["draw"]]
+    assert await reasons(place) == [("reveal", pseudonym(sid), "")]
+
+
+async def test_the_deal_of_a_game_that_is_over_is_no_secret(place: Place, house: House) -> None:
+    guest = await Guest.join(house, await begin(house.store, player := pid()), player)
+    for action in WINNING:
+        await guest.act(*action)
+    facts = await told(place, "session", guest.room.sid)
+    assert facts["over"]
+    assert facts["options"] == {"code": CODE}
+
+
+async def test_what_is_not_there_is_not_found(place: Place, house: House) -> None:
+    for arguments in (
+        ("session", "AAAAAAAAAAAA"),
+        ("session", "0123456789ab"),
+        ("session", "x"),
+        ("end", "AAAAAAAAAAAA", "--reason", "r"),
+        ("hide-name", "0123456789ab", "--reason", "r"),
+        ("hide-name", "Ada", "--reason", "r"),
+        ("hide-name", pid(), "--reason", "r", "--undo"),
+        ("hide-row", "2026-11-30", "0123456789ab", "--reason", "r"),
+        ("hide-row", "2026-11-30", pid(), "--reason", "r", "--undo"),
+        ("rebuild", "2026-11-30"),
+    ):
+        assert "no " in await refused(place, *arguments) or "not " in await refused(place, *arguments)
+
+
+# -- ending
+
+
+async def test_a_game_is_ended_for_good_and_its_players_are_told(place: Place, house: House) -> None:
+    guest = await Guest.join(house, await begin(house.store, player := pid()), player)
+    sid = guest.room.sid
+    await house.store.list_playing(player, sid, GAME.name, 1)
+    await guest.act("draw")
+    assert await told(place, "end", pseudonym(sid), "--reason", "asked for") == {"ended": pseudonym(sid)}
+    await guest.outlet.until(lambda: guest.outlet.errors == ["ended"])
+    assert await guest.act("draw") == "ended"
+    assert await reasons(place) == [("end", pseudonym(sid), "asked for")]
+    facts = await told(place, "session", sid)
+    assert (facts["version"], facts["over"], facts["ended_by_house"]) == (2, True, True)
+    assert await house.store.player(player) == ("", [])
+    assert await house.store.redis.ttl(keys.log(sid)) > 30 * 86_400  # as that of a finished game
+
+
+async def test_a_game_whose_log_is_full_can_be_ended(place: Place) -> None:
+    store = Store(place.url)
+    house = House(store, Limits(log_length=1))
+    try:
+        guest = await Guest.join(house, await begin(store, player := pid()), player)
+        await guest.act("draw")
+        assert await guest.act("draw") == "log_full"
+        await run(place, "end", guest.room.sid, "--reason", "full")
+        assert (await told(place, "session", guest.room.sid))["over"]
+    finally:
+        await house.aclose()
+        await store.aclose()
+
+
+async def test_a_game_that_is_over_cannot_be_ended(place: Place, house: House) -> None:
+    guest = await Guest.join(house, await begin(house.store, player := pid()), player)
+    for action in WINNING:
+        await guest.act(*action)
+    assert "game_over" in await refused(place, "end", guest.room.sid, "--reason", "too late")
+    assert await reasons(place) == []
+
+
+async def test_a_ranked_attempt_that_is_ended_counts_for_nothing_and_is_over(
+    place: Place, node: Node
+) -> None:
+    player = pid()
+    room = await node.begun(player)
+    await run(place, "end", room.sid, "--reason", "r")
+    standing = await node.daily.days.standing(node.day, player)
+    assert (standing.running, standing.entered) == (False, False)
+    assert await node.boards.of_day(node.day).total() == 0
+
+
+# -- hiding
+
+
+async def test_a_hidden_name_is_gone_everywhere_until_it_is_shown_again(place: Place, node: Node) -> None:
+    player = pid()
+    await node.house.rename(player, "Rude")
+    room = await node.won(player)
+    await told(place, "hide-name", pseudonym(player), "--reason", "rude")
+    assert await node.house.store.names([player]) == [""]
+    (row,) = (await node.boards.of_day(node.day).page("time", "")).best
+    assert row.name == ""
+    (row,) = (await node.boards.all_time.page("wins", "")).best
+    assert row.name == ""
+    with pytest.raises(Refused, match="name_hidden"):
+        await node.house.rename(player, "Ruder")
+    guest = await Guest.join(node.house, room.sid, player)
+    await guest.outlet.until(lambda: guest.table.names == [""])
+    assert await told(place, "hide-name", player, "--reason", "sorry", "--undo") == {
+        "name_shown": pseudonym(player)
+    }
+    assert await node.house.rename(player, "Polite") == "Polite"
+    assert await reasons(place) == [
+        ("hide-name", pseudonym(player), "rude"),
+        ("show-name", pseudonym(player), "sorry"),
+    ]
+    assert "rude" in await run(place, "actions")
+
+
+async def test_a_hidden_row_is_on_no_board_until_it_is_shown_again(place: Place, node: Node) -> None:
+    cheat, honest = pid(), pid()
+    room = await node.won(cheat)
+    await node.won(honest)
+    by_time = node.boards.of_day(node.day)
+    before = await by_time.page("time", cheat)
+    assert await told(place, "hide-row", node.day, pseudonym(cheat), "--reason", "a bot") == {
+        "row_hidden": pseudonym(cheat),
+        "day": node.day,
+    }
+    for _ in range(2):
+        assert [row.pid for row in (await by_time.page("time", "")).best] == [honest]
+        assert [row.pid for row in (await node.boards.all_time.page("wins", "")).best] == [honest]
+        assert await node.boards.results(cheat) == []
+        # neither a sweep nor a rebuild brings it back
+        await node.house.store.redis.zadd(keys.runs(node.day), {cheat: 1})
+        await node.boards.follow(room)
+        assert (await told(place, "rebuild", node.day))["hidden"] == 1
+    await run(place, "hide-row", node.day, cheat, "--reason", "no bot", "--undo")
+    assert (await by_time.page("time", cheat)).best == before.best
+    assert {row.pid for row in (await node.boards.all_time.page("wins", "")).best} == {cheat, honest}
+
+
+# -- boards from logs
+
+
+async def test_a_day_s_boards_are_built_anew_from_logs(place: Place, node: Node) -> None:
+    right, lost, forged, liar, ghost, slow = (pid() for _ in range(6))
+    for player in (right, lost, forged):
+        await node.won(player, detours=2)
+    await node.begun(liar)
+    await node.begun(slow)
+    boards = node.boards.of_day(node.day)
+    good = await boards.page("moves", "")
+    all_time = await node.boards.all_time.page("wins", "")
+    result = await node.boards.result(node.day, forged)
+    assert result is not None
+    # a row is lost, one is too good to be true, one has no win behind it, one has no log
+    await boards.remove(lost)
+    await node.boards.people.remove_result(lost, node.day)
+    await boards.remove(forged)
+    better = result._replace(moves=PAR, elapsed_ms=1)
+    for player, claimed in ((forged, better), (liar, better), (ghost, better)):
+        scores = (claimed.by_time, claimed.by_moves)
+        await boards.enter(player, "", 1, results.pack(claimed), scores)
+    await node.boards.people.add_result(liar, node.day, results.pack(better))
+    done = await told(place, "rebuild", node.day)
+    assert done == {"right": 1, "entered": 2, "removed": 1, "hidden": 0, "unfinished": 1, "unproved": 1}
+    after = await boards.page("moves", "")
+    assert [row for row in after.best if row.pid != ghost] != []
+    assert {(row.pid, row.score) for row in after.best} - {(ghost, better.by_moves)} == {
+        (row.pid, row.score) for row in good.best
+    }
+    assert await node.boards.results(liar) == []
+    assert await node.boards.result(node.day, forged) == result
+    assert (await node.boards.all_time.page("wins", "")).best == all_time.best
+    again = await told(place, "rebuild", node.day)
+    assert (again["right"], again["entered"], again["removed"]) == (3, 0, 0)
+
+
+# -- backup and restore
+
+
+async def busy(node: Node) -> tuple[Guest, str]:
+    """A house in which all kinds of things have happened. Returns somebody who plays, and a table."""
+    ada, bob = pid(), pid()
+    await node.house.rename(ada, "Ada")
+    await node.won(ada)
+    await node.begun(bob)
+    table = await node.house.create(bob, "hearts", {}, public=True)
+    await node.boards.people.new_group("a-group-of-2", "Friends", ada)
+    await node.boards.people.set_recovery(ada, "digest")
+    await node.boards.people.count(ada, "s" * 12, GAME.name, 1, 1, [("sum", "games", 1)])
+    await node.boards.people.note_due("name", ada)
+    guest = await Guest.join(node.house, await begin(node.house.store, bob), bob)
+    for _ in range(3):
+        await guest.act("draw")
+    return guest, table
+
+
+async def test_a_restored_store_has_all_that_was_backed_up_and_clients_take_a_snapshot(
+    place: Place, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup"
+    async with open_house(place) as house:
+        guest, table = await busy(Node(house, Calendar.on(some_day())))
+        sid = guest.room.sid
+        await house.store.list_waiting(table, "hearts", 5)
+        counts = await told(place, "backup", str(file))
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert counts["sessions"] == 4
+        assert counts["players"] == 2
+        before = await everything(house.store)
+        assert len({name.partition(b"{")[0] for name in before}) >= 15
+        for _ in range(2):
+            await guest.act("draw")
+        assert "running" in await refused(place, "restore", "--force", str(file))
+        holding = guest.leave()
+        assert holding.version == 5
+    assert "not empty" in await refused(place, "restore", str(file))
+    assert await told(place, "restore", "--force", str(file)) == counts | {"expired": 0, "unplayable": 0}
+    async with open_house(place) as house:
+        assert await everything(house.store) == before
+        back = await Guest.join(house, sid, guest.player, holding=holding)
+        assert back.outlet.kinds()[0] == 1  # a snapshot, as of something that is new
+        assert back.table.version == 3
+        assert await back.act("draw") == 4
+    assert [one[0] for one in await reasons(place)] == ["restore"]
+
+
+async def test_a_backup_of_one_kind_of_store_can_be_restored_into_another(
+    place: Place, node: Node, tmp_path: Path
+) -> None:
+    await busy(node)
+    file = tmp_path / "backup"
+    await run(place, "backup", str(file))
+    before = await everything(node.house.store)
+    process = StoreProcess(BINARIES["valkey"])
+    process.start()
+    store = Store(process.url)
+    try:
+        await run(process, "restore", str(file))
+        assert await everything(store) == before
+    finally:
+        await store.aclose()
+        process.remove()
+
+
+async def test_what_had_a_time_to_live_is_not_kept_beyond_it(place: Place, tmp_path: Path) -> None:
+    store = Store(place.url)
+    try:
+        soon, later = await begin(store), await begin(store)
+        for sid, seconds in ((soon, 1), (later, 1000)):
+            await store.redis.expire(keys.session(sid), seconds)
+        await run(place, "backup", str(tmp_path / "backup"))
+        while await store.redis.exists(keys.session(soon)):  # noqa: ASYNC110 (the store's own clock)
+            await asyncio.sleep(0.01)
+        counts = await told(place, "restore", "--force", str(tmp_path / "backup"))
+        assert (counts["sessions"], counts["expired"]) == (1, 1)
+        assert await store.peek(soon) is None
+        assert 0 < await store.redis.ttl(keys.session(later)) <= 1000
+    finally:
+        await store.aclose()
+
+
+async def test_a_backup_goes_through_pipes_too(place: Place) -> None:
+    store = Store(place.url)
+    try:
+        sid = await begin(store)
+        done = await asyncio.to_thread(typed, place, "backup", "-")
+        empty(place)
+        again = await asyncio.to_thread(lambda: typed(place, "restore", "-", given=done.stdout_bytes))
+        assert again.exit_code == 0, again.output
+        assert await store.peek(sid) is not None
+    finally:
+        await store.aclose()
+
+
+async def test_what_is_no_whole_backup_changes_nothing(place: Place, tmp_path: Path) -> None:
+    store = Store(place.url)
+    try:
+        sid = await begin(store)
+        good = tmp_path / "good"
+        await run(place, "backup", str(good))
+        raw, frames = good.read_bytes(), gzip.decompress(good.read_bytes())
+        end = frames.rindex(b"\x81\xa7bundles") - 4
+        for number, bad in enumerate(
+            (
+                b"",
+                b"no backup",
+                raw[:-9],
+                raw[:100],
+                raw + b"x",
+                gzip.compress(b"\0\0\0\1\x80"),
+                gzip.compress(frames[:end]),
+            )
+        ):
+            file = tmp_path / str(number)
+            file.write_bytes(bad)
+            assert "backup" in await refused(place, "restore", "--force", str(file))
+        assert await store.peek(sid) is not None
+    finally:
+        await store.aclose()
+
+
+def test_no_key_is_forgotten_by_the_backup() -> None:
+    """Every kind of key is in a backup, or named as one that is not."""
+    known = {name for family in backup.FAMILIES for name in family.prefixes}
+    channels = (keys.node, keys.channel)
+    for name, make in inspect.getmembers(keys, inspect.isfunction):
+        if make in channels or name == "of_channel":
+            continue
+        key = make(*("x" for _ in inspect.signature(make).parameters))
+        assert any(key.startswith(one) for one in (*known, *backup.LEFT_OUT)), key
+    for name in ("NODES", "DUE", "LIVE", "ACTIONS"):
+        assert getattr(keys, name).startswith((*known, *backup.LEFT_OUT))
+    for family in backup.FAMILIES:
+        assert all(key.startswith(family.prefixes) for key, _ in family.keys("x")), family.name
+
+
+# -- where the store is
+
+
+def test_the_embedded_store_is_found_running_or_not(tmp_path: Path) -> None:
+    folder = str(tmp_path / "games")
+    assert "holds no store" in typed(None, "--data-dir", folder, "nodes").stderr
+    assert not (tmp_path / "games").exists()
+    server = Server(data_dir=folder)
+    try:
+        eventually(
+            lambda: len(json.loads(typed(None, "--data-dir", folder, "nodes", "--json").stdout)) == 1,
+            "the node has taken its lease",
+        )
+        done = typed(None, "--data-dir", folder, "backup", str(tmp_path / "file"))
+        assert done.exit_code == 0, done.output
+        server.terminate()
+    finally:
+        server.stop()
+    assert json.loads(typed(None, "--data-dir", folder, "nodes", "--json").stdout) == []
+    anew = typed(None, "--data-dir", str(tmp_path / "new"), "restore", str(tmp_path / "file"))
+    assert anew.exit_code == 0, anew.output
+    assert "days" in anew.stdout
+
+
+def test_a_store_that_is_not_there_is_an_error_of_one_line() -> None:
+    done = CliRunner().invoke(main, ["admin", "nodes"], env={"HEARTROOM_REDIS_URL": "redis://127.0.0.1:1"})
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: the store does not answer")
+    done = CliRunner().invoke(main, ["admin", "nodes"], env={"HEARTROOM_REDIS_URL": "http://x"})
+    assert done.exit_code == 1
+    assert "HEARTROOM_REDIS_URL" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["session"],
+        ["end", "AAAAAAAAAAAA"],
+        ["hide-name", "AAAAAAAAAAAA"],
+        ["hide-row", "yesterday", "AAAAAAAAAAAA", "--reason", "r"],
+        ["rebuild", "2026-11-31"],
+        ["restore", "/no/such/file"],
+        ["backup", "--json", "-"],
+        ["explode"],
+    ],
+)
+def test_what_cannot_be_meant_is_refused_as_such(arguments: list[str]) -> None:
+    assert typed(None, *arguments).exit_code == 2
