@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heartroom.games.game import Setup
+from heartroom.games.game import Setup, games
 from heartroom.sessions import record
 from heartroom.sessions.record import BadRecord
 from tests.support.games import CODE, GAME, RECORDED, WINNING
@@ -90,6 +90,19 @@ def test_times_count_from_when_the_game_s_time_began() -> None:
     assert read.elapsed_ms == 5020
 
 
+def test_the_deal_of_a_day_has_a_name_and_no_code() -> None:
+    dealt = Setup({"code": "HH1-D-20261130"}, SETUP.deal)
+    assert record.read(written(setup=dealt)).outcome is not None
+
+
+@pytest.mark.parametrize("options", [{}, {"omnibus": True}, {"target": 50}])
+def test_a_game_that_chance_has_dealt_is_read(options: dict[str, Any]) -> None:
+    hearts = games()["hearts"]
+    setup = hearts.deal(hearts.parse_options(options), bytes(range(32)))
+    raw = b"".join(record.lines(hearts, setup, ["Åse", "", "", ""], ()))
+    assert record.read(raw).header.deal == setup.deal
+
+
 # -- defects
 
 Change = Callable[[dict[str, Any]], object]
@@ -125,6 +138,12 @@ HEADERS: dict[str, tuple[Change, str]] = {
     "no names": (lambda line: line.pop("names"), "names"),
     "a name that is none": (lambda line: line.update(names=[1]), "names"),
     "something else": (lambda line: line.update(more=1), "more"),
+    "another code": (lambda line: line.update(options={"code": "HH1-N-AAAAAAA"}), "another deal than that"),
+    "a code that is none": (lambda line: line.update(options={"code": "HH1-N-AAAAAA"}), "bad_code"),
+    "a day that is none": (lambda line: line.update(options={"code": "HH1-D-2026113"}), "bad_code"),
+    "cards in other places": (lambda line: line["deal"].reverse(), "another deal than that"),
+    "a name that turns what follows": (lambda line: line.update(names=["\u202eesÅ"]), "no name"),
+    "a name that is too long": (lambda line: line.update(names=["x" * 21]), "no name"),
 }
 
 
@@ -138,6 +157,7 @@ def test_a_defect_of_the_header_is_in_line_1(change: Change, reason: str) -> Non
 STEPS: dict[str, tuple[Change, str]] = {
     "a version too high": (lambda line: line.update(v=6), "version 6 where 4 is due"),
     "a version twice": (lambda line: line.update(v=3), "version 3 where 4 is due"),
+    "a time beyond all": (lambda line: line.update(at=2**53), "took longer than a game is kept"),
     "a version that is none": (lambda line: line.update(v="4"), "v"),
     "back in time": (lambda line: line.update(at=1), "goes back in time"),
     "before the beginning": (lambda line: line.update(at=-1), "goes back in time"),

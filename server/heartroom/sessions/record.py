@@ -3,6 +3,9 @@
 The first line is the header: `{"heartroom": 1, "game", "rules", "options", "deal", "names"}`. Each further
 line is one action: `{"v", "at", "seat", "action"}`, where `v` counts from 1 and `at` is ms since the game's
 time began: with the first action, or when a sealed deal was opened.
+
+What a record proves by itself is that these actions, on this deal, lead to this end, and that a deal with a
+code is that code's. When things were done, by whom, and what the deal of a day was, only the house knows.
 """
 
 from __future__ import annotations
@@ -12,10 +15,14 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from heartroom.games.game import Game, Outcome, Refused, Setup, games
+from heartroom.games.game import DailyGame, Game, Outcome, Refused, Setup, games
 from heartroom.protocol import outbound
+from heartroom.protocol.names import clean
 
 FORMAT: Final = 1
+
+LONGEST_MS: Final = 200 * 365 * 86_400_000
+"""More than any game takes: no session is kept so long."""
 
 _T = TypeVar("_T")
 
@@ -100,6 +107,7 @@ def read(raw: bytes) -> Record:
         states = [game.initial(Setup(header.options, header.deal))]
     except ValueError as error:
         raise BadRecord(1, f"no deal: {error}") from None
+    _check_header(game, header)
     steps: list[Step] = []
     for number, text in enumerate(texts[1:], start=2):
         step = _parse(number, text, Step)
@@ -107,6 +115,8 @@ def read(raw: bytes) -> Record:
             raise BadRecord(number, f"version {step.v} where {len(steps) + 1} is due")
         if step.at < (steps[-1].at if steps else 0):
             raise BadRecord(number, "goes back in time")
+        if step.at > LONGEST_MS:
+            raise BadRecord(number, "took longer than a game is kept")
         if not 0 <= step.seat < game.seats:
             raise BadRecord(number, f"no seat {step.seat}")
         try:
@@ -115,6 +125,30 @@ def read(raw: bytes) -> Record:
             raise BadRecord(number, refused.code) from None
         steps.append(step)
     return Record(header, game, tuple(steps), tuple(states))
+
+
+def _check_header(game: Game, header: Header) -> None:
+    """Raises `BadRecord` if the options are none or mean another deal, or the names are none."""
+    for name in header.names:
+        if name and not _is_name(name):
+            raise BadRecord(1, f"no name: {name!r}")
+    if isinstance(game, DailyGame) and game.daily_day(header.options.get("code")) is not None:
+        return  # what was dealt that day only the house knows
+    try:
+        options = game.parse_options(header.options)
+    except Refused as refused:
+        raise BadRecord(1, refused.code) from None
+    # Where chance has no part in the deal, it is the same whatever chance brings.
+    dealt = {game.deal(options, entropy).deal for entropy in (bytes(32), bytes(range(32)))}
+    if len(dealt) == 1 and dealt != {header.deal}:
+        raise BadRecord(1, "another deal than that of its code")
+
+
+def _is_name(name: str) -> bool:
+    try:
+        return clean(name) == name
+    except ValueError:
+        return False
 
 
 def replay(record: Record, *people: Any) -> bytes:
