@@ -17,7 +17,7 @@ from heartroom.sessions.house import House
 from heartroom.sessions.log import Deed, pack, unpack
 from heartroom.sessions.room import Room
 from heartroom.store import keys
-from heartroom.store.store import STORED, Commit, Opened, Store
+from heartroom.store.store import STORED, Away, Commit, Opened, Store
 from tests.conftest import Connect, Open
 from tests.support.games import CODE, GAME, WINNING, begin, pid
 from tests.support.guests import Guest, until
@@ -345,6 +345,59 @@ async def test_who_changes_nodes_resumes_with_what_was_missed(shared: StoreProce
     back = await Guest.join(there, guest.room.sid, guest.player, holding=held)
     assert await back.act("draw", base=1) == 2
     assert back.outlet.kinds()[0] == wire.RESUMED
+
+
+async def deaf(house: House, sid: str) -> Guest:
+    """A spectator on a node that hears nothing of what others do there."""
+    guest = await Guest.join(house, sid)
+    guest.room.hear = lambda news: None  # type: ignore[method-assign]
+    return guest
+
+
+async def test_who_has_seen_more_than_a_node_has_heard_of_is_not_put_back_there(
+    shared: StoreProcess, opens: Open
+) -> None:
+    here, there = opens(shared), opens(shared)
+    guest = await game(here)
+    behind = await deaf(there, guest.room.sid)
+    refs = [guest.send("draw") for _ in range(3)]
+    assert await guest.answer(refs[-1]) == 3
+    assert behind.room.version == 0
+    moved = await Guest.join(there, guest.room.sid, guest.player, holding=guest.leave())
+    assert moved.outlet.kinds()[0] == wire.RESUMED
+    assert moved.table.version == behind.table.version == 3
+    # what was done elsewhere is known here, so that the next action can build on it
+    assert await moved.act("draw", base=-refs[-1]) == 4
+
+
+async def test_who_claims_to_have_seen_what_there_is_not_gets_a_snapshot(house: House) -> None:
+    guest = await game(house)
+    await guest.act("draw")
+    held = guest.leave()
+    for epoch, version in ((held.epoch, 1_000_000), (held.epoch + 1, 1)):
+        room = await house.enter(guest.room.sid, guest.player, epoch, version)
+        room.attach(guest.viewer, epoch, version)
+        assert guest.outlet.messages[-2][0] == wire.SNAPSHOT
+        assert guest.table.version == 1
+        guest.leave()
+
+
+async def test_who_has_seen_more_learns_that_the_store_is_away_and_comes_in_when_it_is_back(
+    own: StoreProcess, opens: Open
+) -> None:
+    here, there = opens(own), opens(own, timeout_s=SHORT_S)
+    guest = await game(here)
+    behind = await deaf(there, guest.room.sid)
+    assert await guest.act("draw") == 1
+    held = guest.leave()
+    own.freeze()
+    with pytest.raises(Away):
+        await there.enter(guest.room.sid, guest.player, held.epoch, held.version)
+    assert behind.outlet.store == [False]
+    own.thaw()
+    moved = await Guest.join(there, guest.room.sid, guest.player, holding=held)
+    assert moved.table.version == 1
+    await behind.outlet.until(lambda: behind.outlet.store == [False, True])
 
 
 async def test_a_node_that_was_struck_off_before_it_listened_reads_on(

@@ -87,12 +87,11 @@ class Guest:
     async def join(cls, house: House, sid: str, player: str = "", *, holding: Table | None = None) -> Self:
         """Opens the session and looks on, from a snapshot or from what it holds."""
         player = player or pid()
-        guest = cls(await house.enter(sid, player), player)
-        if holding is None:
-            guest.room.attach(guest.viewer, 0, 0)
-        else:
+        held = (0, 0) if holding is None else (holding.epoch, holding.version)
+        guest = cls(await house.enter(sid, player, *held), player)
+        if holding is not None:
             guest.outlet.table = holding
-            guest.room.attach(guest.viewer, holding.epoch, holding.version)
+        guest.room.attach(guest.viewer, *held)
         return guest
 
     @property

@@ -18,7 +18,7 @@ import structlog
 
 from heartroom import metrics
 from heartroom.games.game import Action, Game, Refused, Setup, View, games
-from heartroom.protocol import names, outbound
+from heartroom.protocol import names
 from heartroom.protocol.codes import Code
 from heartroom.sessions.driver import Settings
 from heartroom.sessions.room import Limits, Room
@@ -163,12 +163,14 @@ class House:
         """An id for a session, 72 random bits."""
         return secrets.token_urlsafe(9)
 
-    async def enter(self, sid: str, pid: str) -> Room:
-        """The room of a session, for a player who wants to look. Unseals the player's own ranked deal.
+    async def enter(self, sid: str, pid: str, epoch: int = 0, version: int = 0) -> Room:
+        """The room of a session, for a player who wants to look and has seen `version` of `epoch`, which it
+        then knows. Unseals the player's own ranked deal.
 
         Raises `Refused` (`no_session`, `private`, `crowded`, or what a guard says) and `Away`.
         """
         room = await self.open(sid)
+        await room.reach(epoch, version)
         if len(room.present) >= self.limits.viewers and room.table.seat_of(pid) is None:
             raise Refused(Code.CROWDED.value)
         if room.table.closed and not room.is_over and room.table.seat_of(pid) is None:
@@ -180,7 +182,7 @@ class House:
                 raise Refused(Code.SEALED.value)
             await room.begin()
         if self.rooms.get(sid) is not room:  # given up meanwhile: whoever came in would hear nothing more
-            return await self.enter(sid, pid)
+            return await self.enter(sid, pid, epoch, version)
         return room
 
     async def quick(self, pid: str, game_name: str) -> str:
@@ -494,15 +496,10 @@ class House:
                 async with self._reading:
                     here = await self._read_on(room)
                 break
-            except Away:
-                if not room.away:
-                    room.away = True
-                    room.tell_all(outbound.store(False))
+            except Away as away:
+                room.unsettled(away)
             await asyncio.sleep(pause * (0.5 + secrets.randbelow(1000) / 1000))
             pause = min(pause * 2, self.RETRY_S[1])
-        if room.away:
-            room.away = False
-            room.tell_all(outbound.store(True))
         if here:
             room.settled()
         else:

@@ -25,7 +25,7 @@ from heartroom.sessions.history import History
 from heartroom.sessions.log import Deed, pack, unpack
 from heartroom.sessions.table import HOUSE, Table
 from heartroom.sessions.viewer import Viewer
-from heartroom.store.store import CONFLICT, GONE, STORED, Commit, Entry, News, Opened
+from heartroom.store.store import CONFLICT, GONE, STORED, Away, Commit, Entry, News, Opened
 
 
 class Limits(NamedTuple):
@@ -173,6 +173,8 @@ class Room:
         self._pending: dict[tuple[int, int], _Pending] = {}
         self._busy = False
         self._behind = False
+        self._arriving: list[asyncio.Future[None]] = []
+        """Those who have seen what may not be known here yet, and wait until the log has been read."""
         self._table_due = False
         self.away = False
         """Whether viewers were told that the store does not answer."""
@@ -279,6 +281,26 @@ class Room:
         if self.away:
             viewer.outlet.send(outbound.store(False))
         self._announce()
+
+    async def reach(self, epoch: int, version: int) -> None:
+        """Returns when as much is known here as somebody has been shown who comes from another node: that may
+        be more than we have heard of. Raises `Away`."""
+        if not epoch or (epoch == self.epoch and version <= self.version):
+            return
+        arriving: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._arriving.append(arriving)
+        self.look_again()
+        await arriving
+
+    def _let_in(self, error: Away | None = None) -> None:
+        arriving, self._arriving = self._arriving, []
+        for one in arriving:
+            if one.done():  # gone meanwhile
+                continue
+            if error is None:
+                one.set_result(None)
+            else:
+                one.set_exception(error)
 
     @property
     def present(self) -> list[Viewer]:
@@ -465,12 +487,29 @@ class Room:
             self._place(viewer)
             viewer.caught_up(self._snapshot(viewer), self._table())
 
+    def unsettled(self, error: Away) -> None:
+        """The log cannot be read now; it will be tried again."""
+        self._let_in(error)
+        if not self.away:
+            self.away = True
+            self.tell_all(outbound.store(False))
+
     def settled(self) -> None:
         """The log was read: goes on with what waits, unless more was heard of while it was read."""
+        self._answers_again()
+        if not self._behind:
+            self._let_in()
         self._go_on()
+
+    def _answers_again(self) -> None:
+        if self.away:
+            self.away = False
+            self.tell_all(outbound.store(True))
 
     def close(self, code: Code) -> None:
         """There is no such session any more: answers all that waits with `code`."""
+        self._answers_again()
+        self._let_in()
         for pending in self._queue:
             pending.refuse(code.value)
         self._queue.clear()

@@ -224,8 +224,9 @@ class Connection:
         self._outlet.send(outbound.welcome(pseudonym(pid), name, sessions))
 
     async def _join(self, message: Join) -> None:
+        asked = message.session, self._viewer.pid, message.epoch, message.version
         try:
-            room: Room = await self._patiently(lambda: self._house.enter(message.session, self._viewer.pid))
+            room: Room = await self._patiently(lambda: self._house.enter(*asked))
         except Refused as refused:
             self._refuse(None, refused.code)
             return
