@@ -116,4 +116,7 @@ def _answer(requests: IO[bytes], answers: IO[bytes]) -> None:
 
 if __name__ == "__main__":
     os.nice(_NICENESS)
-    _answer(sys.stdin.buffer, sys.stdout.buffer)
+    try:
+        _answer(sys.stdin.buffer, sys.stdout.buffer)
+    except BrokenPipeError:  # whoever asked was killed
+        os._exit(0)
