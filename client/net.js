@@ -11,11 +11,16 @@ const SUBPROTOCOL = 'heartroom.v1';
 const PING = 6;
 
 const FIRST_RETRY_MS = 100;
+/** A server that is started anew is back in seconds, and whoever plays waits for it: so long tries stay close. */
+const SOON_RETRY_MS = 1_500;
+const SOON_TRIES = 20;
 const LONGEST_RETRY_MS = 10_000;
 const OVERLOADED_RETRY_MS = 3_000;
 const OPEN_TIMEOUT_MS = 8_000;
 const PING_EVERY_MS = 15_000;
 const PONG_TIMEOUT_MS = 6_000;
+/** When the browser says that there is no network. It may be wrong, and then the answer comes. */
+const OFFLINE_TIMEOUT_MS = 1_000;
 
 const CLOSE_OVERLOADED = 1013;
 const CLOSE_FOR_GOOD = new Set([1009, 4400, 4408]);
@@ -48,7 +53,7 @@ export class Net extends Emitter {
   /** Connects, and stays connected from now on. */
   start() {
     addEventListener('online', () => this.#nudge());
-    addEventListener('offline', () => this.#ping());
+    addEventListener('offline', () => this.#ping(OFFLINE_TIMEOUT_MS));
     document.addEventListener('visibilitychange', () => {
       if (document.visibilityState === 'visible') this.#nudge();
     });
@@ -100,15 +105,18 @@ export class Net extends Emitter {
     this.#open();
   }
 
-  #ping() {
+  #ping(within = PONG_TIMEOUT_MS) {
     if (this.#socket?.readyState !== WebSocket.OPEN) return;
     this.#socket.send(encode([PING, ++this.#pings]));
-    this.#expectWithin(PONG_TIMEOUT_MS);
+    this.#expectWithin(within);
   }
 
   /** @param {number} ms */
   #expectWithin(ms) {
-    if (this.#deadTimer !== undefined) return;
+    if (this.#deadTimer !== undefined) {
+      if (ms >= PONG_TIMEOUT_MS) return;
+      clearTimeout(this.#deadTimer); // we have reason to be less patient
+    }
     const socket = this.#socket;
     this.#deadTimer = setTimeout(() => {
       if (!socket) return;
@@ -133,7 +141,8 @@ export class Net extends Emitter {
  * @param {number} code of the close frame
  */
 export function retryDelay(failures, code) {
-  const backoff = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS);
+  const longest = failures < SOON_TRIES ? SOON_RETRY_MS : LONGEST_RETRY_MS;
+  const backoff = Math.min(FIRST_RETRY_MS * 2 ** failures, longest);
   const ms = code === CLOSE_OVERLOADED ? Math.max(backoff, OVERLOADED_RETRY_MS) : backoff;
   return ms * (0.5 + Math.random());
 }

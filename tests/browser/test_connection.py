@@ -261,3 +261,15 @@ def test_a_new_game_asked_for_while_the_server_is_away_begins_when_it_is_back(
     page.keyboard.press("Enter")
     server.start()
     HeartTable(page).ready()
+
+
+def test_a_page_without_network_says_so_soon_and_goes_on_when_it_is_back(page: Page) -> None:
+    table = deal(page)
+    table.draw()
+    table.version(1)
+    page.context.set_offline(True)
+    expect(page.locator('[data-role="banner"]')).to_contain_text(LOST)
+    page.context.set_offline(False)
+    table.draw()
+    table.version(2)
+    expect(page.locator('[data-role="banner"]')).not_to_contain_text(LOST)

@@ -143,6 +143,7 @@ HEADERS: dict[str, tuple[Change, str]] = {
     "a day that is none": (lambda line: line.update(options={"code": "HH1-D-2026113"}), "bad_code"),
     "cards in other places": (lambda line: line["deal"].reverse(), "another deal than that"),
     "a name that turns what follows": (lambda line: line.update(names=["\u202eesÅ"]), "no name"),
+    "a name too many": (lambda line: line.update(names=["", ""]), "2 names for 1 seats"),
     "a name that is too long": (lambda line: line.update(names=["x" * 21]), "no name"),
 }
 

@@ -17,7 +17,15 @@ from tests.support.stores import PATIENCE_S
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
+seen: list[bytes] = []
+"""The cookies of handshakes."""
+
+
 async def app(scope: Any, receive: Any, send: Any) -> None:
+    if scope["type"] == "websocket":
+        seen.extend(value for name, value in scope["headers"] if name == b"cookie")
+        await send({"type": "websocket.close"})
+        return
     body = b""
     while True:
         message = await receive()
@@ -35,6 +43,7 @@ async def port() -> AsyncIterator[int]:
         port=0,
         http=BoundedHttp,
         interface="asgi3",
+        ws="websockets-sansio",
         lifespan="off",
         log_config=None,
         timeout_keep_alive=1,
@@ -85,6 +94,29 @@ async def talk(port: int, *parts: bytes, after: bytes = b"") -> bytes:
 )
 async def test_a_request_that_does_not_come_is_not_waited_for(port: int, begun: bytes) -> None:
     assert await talk(port, begun) == b""
+
+
+HANDSHAKE = (
+    b"GET /ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+)
+
+
+@pytest.mark.usefixtures("hurried")
+@pytest.mark.parametrize(
+    "more",
+    [b"X-Long: " + b"x" * 9000 + b"\r\n", b"X-More: x\r\n" * 200],
+    ids=["a long header", "many headers"],
+)
+async def test_a_handshake_with_too_much_in_it_is_refused(port: int, more: bytes) -> None:
+    assert (await talk(port, HANDSHAKE + more + b"\r\n")).startswith(b"HTTP/1.1 431 ")
+
+
+async def test_long_cookies_of_others_do_not_matter(port: int) -> None:
+    cookies = b"Cookie: other=" + b"x" * 9000 + b"; heartroom=ours; heartroomy=" + b"x" * 9000 + b"\r\n"
+    # the app of these tests knows no websockets: what is refused now is refused by it
+    assert b" 431 " not in await talk(port, HANDSHAKE + cookies + b"\r\n")
+    assert seen == [b"heartroom=ours"]
 
 
 @pytest.mark.usefixtures("hurried")

@@ -129,6 +129,8 @@ def read(raw: bytes) -> Record:
 
 def _check_header(game: Game, header: Header) -> None:
     """Raises `BadRecord` if the options are none or mean another deal, or the names are none."""
+    if len(header.names) != game.seats:
+        raise BadRecord(1, f"{len(header.names)} names for {game.seats} seats")
     for name in header.names:
         if name and not _is_name(name):
             raise BadRecord(1, f"no name: {name!r}")

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import structlog
 from starlette.applications import Starlette
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
@@ -144,7 +145,8 @@ class Web:
         ]
         if STATIC.is_dir():
             if (STATIC / "assets").is_dir():
-                routes.append(Mount("/assets", HashedFiles(directory=STATIC / "assets")))
+                # Only these are packed: they hold nothing that somebody who counts bytes could want to know.
+                routes.append(Mount("/assets", GZipMiddleware(HashedFiles(directory=STATIC / "assets"))))
             for file in sorted(STATIC.iterdir()):
                 if file.is_file() and file.name != "index.html":
                     routes.append(Route(f"/{file.name}", partial(self.file, path=file)))

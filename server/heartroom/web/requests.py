@@ -9,9 +9,24 @@ from typing import Any, Final
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from heartroom import metrics
+from heartroom.web.identity import COOKIE
 
 LONGEST_HEAD: Final = 32 * 1024
 """Bytes of a request up to the end of its headers."""
+
+
+_COOKIE = f"{COOKIE}=".encode()
+_MOST_HEADERS = 100
+_LONGEST_HEADER = 8_000
+"""Both within what `websockets` takes in a handshake."""
+
+_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
+
+def _ours(cookies: bytes) -> bytes:
+    """Of a `Cookie` header what is ours."""
+    found = [cookie for cookie in cookies.split(b";") if cookie.strip().startswith(_COOKIE)]
+    return b";".join(found).strip()
 
 
 class BoundedHttp(HttpToolsProtocol):
@@ -57,6 +72,15 @@ class BoundedHttp(HttpToolsProtocol):
     def handle_websocket_upgrade(self) -> None:
         """It is a websocket from here on, and none of our business."""
         self._end()
+        # The websocket's own parser takes no long lines, and gives no answer then. Cookies can be long: all
+        # that is served under one host name shares them.
+        headers = [(name, _ours(value) if name == b"cookie" else value) for name, value in self.headers]
+        if len(headers) > _MOST_HEADERS or any(len(n) + len(v) > _LONGEST_HEADER for n, v in headers):
+            metrics.REFUSALS.labels("bad_request").inc()
+            self.transport.write(_TOO_LARGE)
+            self.transport.close()
+            return
+        self.headers[:] = headers
         super().handle_websocket_upgrade()
 
     def connection_lost(self, exc: Exception | None) -> None:
