@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
-from redis.asyncio.connection import SSLConnection, UnixDomainSocketConnection
+import asyncio
+import contextlib
+from typing import Any
 
-from heartroom.store.urls import BadUrl, parse
+import pytest
+import uvloop
+from redis.asyncio.connection import SSLConnection, UnixDomainSocketConnection
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from heartroom.store.urls import BadUrl, client, parse
+from tests.support.stores import StoreProcess
 
 
 def test_one_server() -> None:
@@ -82,3 +89,32 @@ def test_sentinels() -> None:
 def test_a_url_that_cannot_be_used_says_why(url: str, why: str) -> None:
     with pytest.raises(BadUrl, match=why):
         parse(url)
+
+
+def test_what_is_written_to_a_connection_that_was_just_closed_fails_as_a_connection_does(
+    shared: StoreProcess,
+) -> None:
+    """uvloop raises `RuntimeError`, and redis-py `AttributeError` when it has let go of the writer: whoever
+    listened to the other nodes died of it, and was deaf from then on."""
+
+    async def write(*, let_go: bool) -> None:
+        redis = client(parse(shared.url), 1, 5.0)
+        connection: Any = await redis.connection_pool.get_connection()  # type: ignore[no-untyped-call]
+
+        async def spoil() -> None:
+            writer = connection._writer
+            writer.transport.abort()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+            await asyncio.sleep(0)
+            if let_go:
+                writer.close()
+                connection._writer = None
+
+        connection.check_health = spoil  # between finding it connected and writing
+        with pytest.raises(RedisConnectionError, match="closed while"):
+            await connection.send_command("PING")
+        await redis.aclose()
+
+    for let_go in (False, True):
+        uvloop.run(write(let_go=let_go))

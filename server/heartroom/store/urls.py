@@ -17,9 +17,10 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlencode
 
-from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio import BlockingConnectionPool, ConnectionPool, Redis
 from redis.asyncio.connection import parse_url
 from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 SCHEMES: Final = (
     "redis://",
@@ -121,6 +122,22 @@ class _SentinelPool(SentinelConnectionPool, BlockingConnectionPool):
                     await sentinel.aclose()
 
 
+def _sturdy(pool: ConnectionPool) -> ConnectionPool:
+    """The pool, whose connections fail as connections do if they are closed while something is written:
+    uvloop refuses to write to what is closed, redis-py has let go of its writer; neither is an `OSError`."""
+    kind: Any = pool.connection_class
+
+    class Sturdy(kind):  # type: ignore[misc]
+        async def send_packed_command(self, command: Any, check_health: bool = True) -> None:
+            try:
+                await super().send_packed_command(command, check_health)
+            except (AttributeError, RuntimeError) as error:
+                raise RedisConnectionError(f"closed while something was written: {error}") from error
+
+    pool.connection_class = Sturdy
+    return pool
+
+
 def client(where: Where, connections: int, timeout_s: float, address: Address | None = None) -> Redis:
     """A client of one server: the one that `where` is, the primary that the Sentinels name, or the node of a
     cluster that has `address`. It has so many `connections`, and who finds all in use waits."""
@@ -140,7 +157,9 @@ def client(where: Where, connections: int, timeout_s: float, address: Address | 
         manager: Any = Sentinel
         primary: Any = _SentinelPool
         sentinels = manager(where.addresses, sentinel_kwargs=given)
-        return Redis.from_pool(primary(where.service, sentinels, **pool, **options))
+        for sentinel in sentinels.sentinels:
+            _sturdy(sentinel.connection_pool)
+        return Redis.from_pool(_sturdy(primary(where.service, sentinels, **pool, **options)))
     if address is not None:
         options |= {"host": address[0], "port": address[1]}
-    return Redis.from_pool(BlockingConnectionPool(**pool, **options))
+    return Redis.from_pool(_sturdy(BlockingConnectionPool(**pool, **options)))
