@@ -1,4 +1,5 @@
-# One replica of heartroom. Without HEARTROOM_REDIS_URL it keeps its games in the embedded store, in /data.
+# One node of heartroom. Without HEARTROOM_REDIS_URL it keeps its games in the embedded store, in /data. The root file
+# system may be read-only (`docker run --read-only --tmpfs /tmp`): nothing else is written.
 
 FROM python:3.13-slim AS client
 WORKDIR /heartroom
@@ -22,7 +23,7 @@ RUN /venv/bin/pip install --no-cache-dir --no-deps .
 FROM python:3.13-slim
 RUN useradd --system --uid 10001 heartroom && install --directory --owner heartroom /data
 COPY --from=server /venv /venv
-ENV PATH=/venv/bin:$PATH HEARTROOM_HOST=0.0.0.0 HEARTROOM_PORT=8000 HEARTROOM_DATA_DIR=/data
+ENV PATH=/venv/bin:$PATH PYTHONDONTWRITEBYTECODE=1 HEARTROOM_HOST=0.0.0.0 HEARTROOM_PORT=8000 HEARTROOM_DATA_DIR=/data
 USER heartroom
 VOLUME /data
 EXPOSE 8000

@@ -14,6 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 VENV_READY   := $(VENV)/venv.stamp
 PLAY_READY   := $(VENV)/play.stamp
 TEST_READY   := $(VENV)/test.stamp
+AUDIT_READY  := $(VENV)/audit.stamp
 NPM_READY    := client/node_modules/npm.stamp
 PEERS_READY  := bench/peers/node_modules/npm.stamp
 CLIENT_READY := $(STATIC)/index.html
@@ -22,7 +23,7 @@ CLIENT_SOURCES := $(shell find client -mindepth 1 \( -name node_modules -o -name
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help play test unit lint types format client bench clean lock
+.PHONY: help play test unit lint types format client audit bench clean lock
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -60,6 +61,9 @@ bench-%: $(TEST_READY) $(CLIENT_READY) ## one part of it: bench-engine, bench-wa
 bench-peers: $(TEST_READY) $(CLIENT_READY) $(PEERS_READY) ## beside Colyseus and boardgame.io, which are installed for it
 	@exec python -m bench.peers $(ARGS)
 
+audit: $(AUDIT_READY) ## ask whether weaknesses are known of what is pinned
+	@python -m tools.audit
+
 lock: $(VENV_READY) ## pin the newest versions of all requirements
 	pip install --quiet uv
 	tools/lock.sh
@@ -80,6 +84,10 @@ $(PLAY_READY): $(VENV_READY) requirements/play.txt requirements/client.txt pypro
 
 $(TEST_READY): $(PLAY_READY) requirements/test.txt
 	pip install --quiet -r requirements/test.txt
+	@touch $@
+
+$(AUDIT_READY): $(PLAY_READY) requirements/audit.txt
+	pip install --quiet -r requirements/audit.txt
 	@touch $@
 
 $(NPM_READY): $(PLAY_READY) client/package.json client/package-lock.json

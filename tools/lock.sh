@@ -11,3 +11,4 @@ pin() {
 pin pyproject.toml --group test -o requirements/test.txt
 pin pyproject.toml -c requirements/test.txt -o requirements/play.txt
 pin --group client -c requirements/test.txt -o requirements/client.txt
+pin --group audit -c requirements/test.txt -o requirements/audit.txt

@@ -27,12 +27,14 @@ from heartroom.store.store import Store, or_away
 
 FORMAT: Final = 1
 _AT_ONCE: Final = 64
-"""Bundles that are read at a time."""
+"""Bundles that are read, or written, at a time."""
 _PIECE: Final = 1000
 """Entries that are written with one command."""
 
 Key = tuple[str, str]
 """A key and what is at it: `string`, `hash`, `list`, `set`, `zset`."""
+Item = tuple[str, str, int, Any]
+"""The same, when it expires (ms since 1970, 0: never), and what is there."""
 
 
 class BadBackup(Exception):
@@ -48,8 +50,7 @@ class Bundle(NamedTuple):
 
     family: str
     tag: str
-    keys: tuple[tuple[str, str, int, Any], ...]
-    """Of each: its name, what it is, when it expires (ms since 1970, 0: never), what is there."""
+    keys: tuple[Item, ...]
 
 
 class Counts(NamedTuple):
@@ -164,17 +165,22 @@ async def restore(store: Store, file: IO[bytes], *, force: bool = False) -> Coun
     await _clear(store)
     now_ms = await store.time_ms()
     counts = dict.fromkeys(Counts._fields, 0)
+    waiting: list[tuple[str, list[Item]]] = []
     for bundle in _read_bundles(file):
         counts["bundles"] += 1
-        kept = [key for key in bundle.keys if not 0 < key[2] <= now_ms]
+        kept = [item for item in bundle.keys if not 0 < item[2] <= now_ms]
         if not kept:
             counts["expired"] += 1
             continue
-        await _put(store, bundle.family, kept)
+        waiting.append((bundle.family, kept))
+        if len(waiting) == _AT_ONCE:
+            await asyncio.gather(*(_put(store, *one) for one in waiting))
+            waiting.clear()
         if f"{bundle.family}s" in counts and bundle.tag != keys.ALL_TIME:
             counts[f"{bundle.family}s"] += 1
         if bundle.family == "session":
             counts["unplayable"] += not _playable(kept)
+    await asyncio.gather(*(_put(store, *one) for one in waiting))
     return Counts(**counts)
 
 
@@ -230,7 +236,7 @@ def _ask(pipe: Any, name: str, kind: str) -> None:
         pipe.zrange(name, 0, -1, withscores=True)
 
 
-async def _put(store: Store, family: str, kept: Sequence[tuple[str, str, int, Any]]) -> None:
+async def _put(store: Store, family: str, kept: Sequence[Item]) -> None:
     async with or_away(), store.redis.pipeline(transaction=True) as pipe:
         for name, kind, expires_ms, value in kept:
             if family == "session" and kind == "hash":
@@ -259,7 +265,7 @@ def _commands(name: str, kind: str, value: Any) -> Iterator[tuple[Any, ...]]:
         yield (verb, name, *(part for item in items[first : first + _PIECE] for part in item))
 
 
-def _playable(kept: Iterable[tuple[str, str, int, Any]]) -> bool:
+def _playable(kept: Iterable[Item]) -> bool:
     for _, kind, _, value in kept:
         if kind == "hash":
             game = games().get(value[b"game"].decode())

@@ -78,7 +78,7 @@ class Workers:
         now = time.monotonic()
         for worker, since in list(self._running.items()):
             if worker.poll() is not None and now - since >= _AGAIN_S:
-                _log.error("worker died", pid=worker.pid, code=worker.returncode)
+                _log.error("worker died", process=worker.pid, code=worker.returncode)
                 mark_process_dead(worker.pid, self._counts)  # type: ignore[no-untyped-call]
                 del self._running[worker]
                 self._start()
