@@ -64,6 +64,9 @@ bench-peers: $(TEST_READY) $(CLIENT_READY) $(PEERS_READY) ## beside Colyseus and
 audit: $(AUDIT_READY) ## ask whether weaknesses are known of what is pinned
 	@python -m tools.audit
 
+faults: $(TEST_READY) ## the long fault test: kills, pauses and cuts while people play (ARGS='--kills 100 --seed 1')
+	@exec python -m tests.faults $(ARGS)
+
 lock: $(VENV_READY) ## pin the newest versions of all requirements
 	pip install --quiet uv
 	tools/lock.sh

@@ -65,9 +65,18 @@ class Server:
 
     def start(self) -> None:
         """Returns when it answers, with all that it had."""
+        self._launch()
+        eventually(self._answers_at_last, "the server answers")
+
+    def _launch(self) -> None:
         arguments = [word for name, value in self._settings.items() for word in (f"--{name}", value)]
         self._process = subprocess.Popen([self._binary, *self._words, *arguments], stdout=subprocess.DEVNULL)
-        eventually(self.answers, "the server answers")
+
+    def _answers_at_last(self) -> bool:
+        assert self._process is not None
+        if self._process.poll() is not None:  # somebody's connection had its port for a moment
+            self._launch()
+        return self.answers()
 
     def answers(self) -> bool:
         """Whether it answers a PING."""
@@ -227,7 +236,7 @@ class Move:
 
 
 @contextlib.contextmanager
-def cluster(binary: str, *, replicas: int = 0) -> Iterator[Cluster]:
+def cluster(binary: str, *, replicas: int = 0, appendfsync: str = "everysec") -> Iterator[Cluster]:
     """A running cluster, ended and removed whatever happens."""
     with servers() as (folder, started):
         count = Cluster.SHARDS * (1 + replicas)
@@ -237,7 +246,7 @@ def cluster(binary: str, *, replicas: int = 0) -> Iterator[Cluster]:
                 port,
                 folder / str(number),
                 appendonly="yes",
-                appendfsync="everysec",
+                appendfsync=appendfsync,
                 cluster_enabled="yes",
                 cluster_config_file="nodes.conf",
                 cluster_node_timeout="1000",
