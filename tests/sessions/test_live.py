@@ -236,3 +236,14 @@ async def test_many_games_are_listed_up_to_a_bound(house: House, monkeypatch: py
     await live.look()
     mine = {room.sid for room in house.rooms.values()}
     assert sum(one.session in mine for one in await live.games()) == 3
+
+
+@pytest.mark.parametrize("public", [True, False])
+async def test_only_a_table_that_was_made_public_is_listed(house: House, public: bool) -> None:
+    live, player = Live(house), pid()
+    sid = await house.create(player, "hearts", {}, public=public)
+    guest = await Guest.join(house, sid, player)
+    await guest.room.begin()
+    await live.look()
+    assert (await found(live, sid) is not None) is public
+    assert (await Guest.join(house, sid)).table.seat is None, "with the link anybody may look on"

@@ -17,7 +17,7 @@ from heartroom.sessions.house import House
 from heartroom.sessions.log import Deed, pack
 from heartroom.sessions.room import Limits, Room
 from heartroom.store import keys
-from heartroom.store.store import Commit, Entry, News, Opened, Store
+from heartroom.store.store import STORED, Commit, Entry, News, Opened, Store
 from tests.conftest import Open
 from tests.support.games import GAME, WINNING, begin, pid
 from tests.support.guests import Guest, until
@@ -664,3 +664,27 @@ async def test_an_ended_table_that_waited_waits_no_more(house: House) -> None:
     await listed(True)
     await (await house.open(sid)).end()
     await listed(False)
+
+
+async def test_an_action_on_a_version_not_heard_of_waits_until_the_log_is_read(
+    room: Room, desk: Desk
+) -> None:
+    """Somebody who was acknowledged by another node acts here before its news has come."""
+    guest = look_on(room)
+    ref = guest.send("draw", base=1)
+    assert (desk.catching_up, desk.commits) == (1, [])
+    room.missed(0, [entry(1, "draw")])
+    room.settled()
+    ((commit, done),) = desk.commits
+    assert commit.version == 1
+    done(STORED, 2000)
+    assert await guest.answer(ref) == 2
+
+
+async def test_an_action_on_a_version_that_there_is_not_is_stale(room: Room, desk: Desk) -> None:
+    guest = look_on(room)
+    ref = guest.send("draw", base=5)
+    room.missed(0, [])
+    room.settled()
+    assert await guest.answer(ref) == "stale"
+    assert (desk.catching_up, desk.commits) == (1, [])

@@ -5,7 +5,8 @@ together what the nodes say. So games cost nothing for being listed, however man
 that dies takes its games off by saying nothing more. From the same words each node learns how many look on at
 its games elsewhere.
 
-Of a game only what everybody may know is listed; games that are private are not.
+Of a game only what everybody may know is listed; games that are private are not, nor are tables that were not
+made public.
 """
 
 from __future__ import annotations
@@ -173,6 +174,8 @@ def _watching(room: Room) -> int:
 
 def _is_listed(room: Room) -> bool:
     if room.started_ms is None or room.is_over or room.table.closed or not room.table.started:
+        return False
+    if room.game.seats > 1 and not room.settings.public:  # it is for those who have the link
         return False
     return bool(room.viewers)
 

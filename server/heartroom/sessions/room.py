@@ -358,6 +358,8 @@ class Room:
         except Refused as refused:
             viewer.tell(outbound.reject(ref, refused.code))
             return
+        if base is not None and base > self.version and not self._busy:
+            self.look_again()  # it builds on what was done on another node, of which we have not heard yet
         self._ask(_Pending(lambda: self._deed(seat, ref, base, action), viewer, seat, ref))
 
     def sit(self, viewer: Viewer, ref: int, seat: int | None) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heartroom.games.game import Refused
-from heartroom.games.heart_to_heart import GAME
+from heartroom.games.heart_to_heart import GAME, rules
 from heartroom.games.heart_to_heart.deal import deal_number, is_deal, parse_code, random_numbers, shuffled
 from heartroom.games.heart_to_heart.solver import winnable
 from tests.games.heart_to_heart.actions import CODE, FEW, MANY
@@ -52,3 +52,12 @@ def test_the_numbers_that_follow_from_entropy_never_change() -> None:
 def test_a_secret_deal_follows_from_its_entropy_alone(entropy: bytes, other: bytes) -> None:
     assert is_deal(shuffled(entropy))
     assert (shuffled(entropy) == shuffled(other)) == (entropy == other)
+
+
+@given(ENTROPY)
+def test_a_random_deal_has_a_pair_to_begin_with_and_one_by_code_is_that_of_the_code(entropy: bytes) -> None:
+    setup = GAME.deal({}, entropy)
+    assert GAME.view(GAME.initial(setup), None)[GAME.fields.index("status")] != rules.STUCK
+    assert GAME.deal(setup.options, bytes(32)) == setup
+    stuck = GAME.deal({"code": "HH1-N-AAAAAAA"}, entropy)
+    assert GAME.view(GAME.initial(stuck), None)[GAME.fields.index("status")] == rules.STUCK

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from heartroom.games.game import Action, Game, Outcome, Puzzle, Refused, Setup, Value, View
@@ -39,13 +39,14 @@ class HeartToHeart:
         return {"winnable": True} if raw.get("winnable") else {}
 
     def deal(self, options: Mapping[str, Value], entropy: bytes) -> Setup:
-        """The deal of the code in `options`, or of a random one; in any case the setup has its code."""
+        """The deal of the code in `options`, or of a random one that has a pair to begin with (one in ten has
+        none); in any case the setup has its code."""
         if "code" in options:
             number = deals.parse_code(options["code"])
         elif "winnable" in options:
             number = next(n for n in deals.random_numbers(entropy) if winnable(deals.deal_number(n)))
         else:
-            number = deals.random_number(entropy)
+            number = next(n for n in deals.random_numbers(entropy) if _begins(deals.deal_number(n)))
         return Setup({"code": deals.format_code(number)}, deals.deal_number(number))
 
     def initial(self, setup: Setup) -> State:
@@ -126,6 +127,10 @@ class HeartToHeart:
     def daily_day(self, code: object) -> str | None:
         """The day in such a code, in any case, with blanks or without hyphens."""
         return deals.parse_day_code(code)
+
+
+def _begins(deal: Sequence[int]) -> bool:
+    return rules.initial(deal, "").position.status != rules.STUCK
 
 
 GAME: Final[Game] = HeartToHeart()
