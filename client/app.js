@@ -302,6 +302,7 @@ export class App {
       h('h3', null, t(game.title)),
       ...game.settings.map(({ name, label, hint }) => this.#switch(name, t(label), t(hint))),
     ]);
+    const privacy = this.wire.table && this.#privacy(this.wire.table.session);
     showDialog({
       role: 'settings',
       title: t('settings.title'),
@@ -310,6 +311,7 @@ export class App {
         h(
           'div',
           { class: 'settings' },
+          ...(privacy ? [h('h3', null, t('settings.thisGame')), privacy] : []),
           ...own,
           h('h3', null, t('settings.general')),
           this.#choice('language', t('settings.language'), [['auto', t('settings.auto')], ...languages]),

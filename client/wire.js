@@ -60,7 +60,7 @@ import { Emitter } from './emitter.js';
  * @property {{ code: string, action: Action }} reject an action was refused, and the player should know
  * @property {Table} people
  * @property {Table} clock
- * @property {string} error
+ * @property {string} error a code; there is no `table` any more if it says that it cannot be looked at
  * @property {boolean} store whether the store answers
  * @property {string} changed what is watched is to be fetched, for the first time or again
  */
@@ -98,6 +98,9 @@ const CHANGED = 13;
 
 /** What a seat can be, as numbered in *table*. */
 export const CHAIRS = /** @type {const} */ (['open', 'here', 'lost', 'away', 'bot']);
+
+/** *Errors* that say why a session cannot be looked at, whether for the first time or any longer. */
+const TURNS_AWAY = new Set(['no_session', 'private', 'sealed', 'crowded']);
 
 /** Requests that are about the session that is looked at. */
 const AT_TABLE = new Set([SIT, STAND, START]);
@@ -302,7 +305,7 @@ export class Wire extends Emitter {
       case CLOCK:
         return this.#change('clock', { clock: clock(message[1], message[2], message[3]) });
       case ERROR:
-        return this.emit('error', message[1]);
+        return this.#onError(message[1]);
       case STORE:
         return this.emit('store', message[1] === 1);
       case CHANGED:
@@ -376,6 +379,19 @@ export class Wire extends Emitter {
     for (const later of this.pending) later.doomed ||= later.sent;
     if (!(refused.doomed && code === 'stale')) this.emit('reject', { code, action: refused.action });
     if (code === 'not_joined') this.#resync();
+  }
+
+  /**
+   * Who is turned away from a table sees what a new visitor sees; the session is still wanted, and a later *join* may
+   * find it open again.
+   * @param {string} code
+   */
+  #onError(code) {
+    if (TURNS_AWAY.has(code)) {
+      this.#following = false;
+      this.table = null;
+    }
+    this.emit('error', code);
   }
 
   /**

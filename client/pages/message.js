@@ -19,14 +19,20 @@ export function message(app, text, ...more) {
   return { title: text };
 }
 
+/** Codes of what may be otherwise a moment later. */
+const PASSING = new Set(['private', 'crowded', 'unavailable']);
+
 /**
  * Why a game cannot be looked at.
  * @param {import('../app.js').App} app
  * @param {string} code
  */
 export function refusal(app, code) {
+  const { t } = app.i18n;
+  const again = () => app.go(location.pathname);
+  if (PASSING.has(code)) return message(app, app.codeText(code), h('button', { type: 'button', class: 'button main', 'data-role': 'retry', onclick: again }, t('retry')));
   if (code !== 'sealed') return message(app, app.codeText(code));
-  return message(app, app.codeText(code), h('a', { class: 'button main', href: '/daily', 'data-role': 'to-day' }, app.i18n.t('daily.toDay')));
+  return message(app, app.codeText(code), h('a', { class: 'button main', href: '/daily', 'data-role': 'to-day' }, t('daily.toDay')));
 }
 
 /** @param {import('../app.js').App} app */

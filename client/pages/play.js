@@ -48,12 +48,20 @@ export function play(app, session) {
     show(table);
     shown?.people(table);
   };
+  /** The table is gone from the screen; it is set again if the session is told after all. */
+  const turnAway = (/** @type {string} */ code) => {
+    shown?.destroy();
+    shown = null;
+    place = '';
+    closeDialog();
+    refusal(app, code);
+  };
   const offs = [
     wire.on('table', ({ table }) => show(table)),
     wire.on('pending', () => wire.table && shown?.update(wire.table)),
     wire.on('people', showPeople),
     wire.on('error', (code) => {
-      if (!wire.table) refusal(app, code);
+      if (!wire.table) turnAway(code);
       else app.notices.toast(app.codeText(code), code);
     }),
     wire.on('reject', ({ code, action }) => {
@@ -125,6 +133,8 @@ class Seated {
       replay: `/r/${encodeURIComponent(session)}`,
       go: (path) => app.go(path),
     });
+    // Who only looks on and reaches for a card is told why nothing happens.
+    if (seat === null) this.#frame.board.addEventListener('click', () => this.#frame.heedRibbon());
     this.#addTools(session);
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
     addEventListener('keydown', this.#onKey);

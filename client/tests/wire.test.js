@@ -230,3 +230,32 @@ test('what was asked of a table is forgotten with it', () => {
   open();
   assert.deepEqual(sent(), []);
 });
+
+test('who is turned away has no table any more, and is shown it again when it is told', () => {
+  for (const code of ['private', 'no_session', 'sealed', 'crowded']) {
+    const { wire, sent, open } = joined(5);
+    /** @type {string[]} */
+    const errors = [];
+    wire.on('error', (its) => errors.push(`${its} ${wire.table}`));
+    wire.receive([9, code]);
+    assert.deepEqual(errors, [`${code} null`]);
+    wire.receive(diff(6));
+    assert.equal(wire.table, null, 'what comes late is not for who was turned away');
+    wire.join(SESSION);
+    assert.deepEqual(sent(), [join()], 'it can be asked for again');
+    wire.receive([9, code]);
+    open();
+    assert.deepEqual(sent(), [join()], 'and is, on another connection');
+    wire.receive(snapshot(8));
+    wire.receive(diff(9));
+    assert.equal(wire.table?.version, 9);
+  }
+});
+
+test('an error about nothing in particular leaves the table as it is', () => {
+  const { wire } = joined(5);
+  wire.receive([9, 'too_fast']);
+  wire.receive([9, 'ended']);
+  wire.receive(diff(6));
+  assert.equal(wire.table?.version, 6);
+});

@@ -96,6 +96,7 @@ export default {
     'status.away': 'away – a bot plays',
     'status.bot': 'bot',
     'settings.title': 'Settings',
+    'settings.thisGame': 'This game',
     'settings.general': 'Everywhere',
     'settings.language': 'Language',
     'settings.auto': 'As in the browser',

@@ -96,6 +96,7 @@ export default {
     'status.away': 'borte – en robot spiller',
     'status.bot': 'robot',
     'settings.title': 'Innstillinger',
+    'settings.thisGame': 'Dette partiet',
     'settings.general': 'Overalt',
     'settings.language': 'Språk',
     'settings.auto': 'Som i nettleseren',

@@ -5,6 +5,8 @@ import { emblem } from './card.js';
 import { h, set } from './dom.js';
 import { icon } from './icons.js';
 
+const HEED_MS = 900;
+
 /**
  * @typedef {object} Tool
  * @property {string} role data-role of the button
@@ -19,6 +21,8 @@ export class Frame {
   board = h('main', { class: 'board', id: 'main', tabindex: -1 });
   #info = h('dl', { class: 'info' });
   #tools = h('section', { class: 'tools' });
+  /** @type {ReturnType<typeof setTimeout> | undefined} while the ribbon is to be noticed */
+  #heeded;
   /** @type {Map<string, HTMLElement>} */
   #values = new Map();
   /** @type {HTMLElement} */
@@ -113,5 +117,14 @@ export class Frame {
   setRibbon(...content) {
     this.element.querySelector('.ribbon')?.remove();
     if (content.length) this.element.append(h('p', { class: 'ribbon', role: 'status', 'data-role': 'ribbon' }, content));
+  }
+
+  /** Draws attention to that line for a moment. */
+  heedRibbon() {
+    const ribbon = this.element.querySelector('.ribbon');
+    if (!ribbon) return;
+    clearTimeout(this.#heeded);
+    ribbon.setAttribute('data-heed', '');
+    this.#heeded = setTimeout(() => ribbon.removeAttribute('data-heed'), HEED_MS);
   }
 }

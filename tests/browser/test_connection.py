@@ -62,6 +62,13 @@ class Cable:
         server.on_message(heard)
 
 
+REACH_FOR_A_CARD = """() => {
+  document.querySelector('[data-place="25"]').click();
+  return document.querySelector('[data-role="ribbon"]').hasAttribute('data-heed');
+}"""
+"""Whether it shows at once in the line over the board."""
+
+
 def _kind(message: bytes | str) -> Any:
     assert isinstance(message, bytes)
     return msgspec.msgpack.decode(message)[0]
@@ -117,12 +124,49 @@ def test_a_stranger_with_the_link_watches_and_cannot_act(page: Page, stranger: P
         stranger.keyboard.press(key)
     watched.is_selected()
     expect(stranger.locator("dialog")).to_have_count(0)
+    ribbon = stranger.locator('[data-role="ribbon"]')
+    assert stranger.evaluate(REACH_FOR_A_CARD), "it is said why nothing happens"
+    expect(ribbon).not_to_have_attribute("data-heed", "")
     table.tap(TIP, DISCARD)
     agree([table, watched], 10)
     expect(watched.place(23)).to_have_attribute("data-state", "free")
 
     stranger.goto("/")
     expect(page.locator('[data-role="viewers"]')).to_have_count(0)
+
+
+def test_a_game_made_private_is_gone_for_who_watches_until_it_is_public_again(
+    page: Page, stranger: Page
+) -> None:
+    table = deal(page)
+    watched = share(table, stranger)
+    private = page.locator('[data-role="private"]')
+    retry = stranger.locator('[data-role="retry"]')
+
+    def switch() -> None:
+        with page.expect_response("**/private"):
+            private.click()
+
+    page.locator('[data-role="share"]').click()
+    switch()
+    said = stranger.locator("h1", has_text="Only those at the table may watch this game.")
+    expect(said).to_be_visible()
+    for gone in (watched.root, watched.info("time"), stranger.locator('[data-role="ribbon"]')):
+        expect(gone).to_have_count(0)
+    expect(stranger.locator('[data-role="home"]')).to_be_visible()
+    retry.click()
+    expect(said).to_be_visible()
+    # a player looks for it in the settings, too
+    page.keyboard.press("Escape")
+    page.locator('[data-role="settings"]').click()
+    expect(private).to_be_checked()
+    switch()
+    page.keyboard.press("Escape")
+    retry.click()
+    watched.version(2)
+    expect(stranger.locator('[data-role="ribbon"]')).to_have_text("You are watching")
+    table.draw()
+    agree([table, watched], 3)
 
 
 def test_a_selection_is_not_shared_and_goes_with_its_card(context: BrowserContext, page: Page) -> None:
