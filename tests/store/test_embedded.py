@@ -316,3 +316,19 @@ def test_a_socket_outside_the_directory_is_in_a_folder_that_is_ours_alone(data_d
         embedded.stop()
     finally:
         shutil.rmtree(folder)
+
+
+def test_its_files_are_ours_alone_also_in_a_directory_that_is_not(data_dir: Path) -> None:
+    data_dir.mkdir(mode=0o755, exist_ok=True)
+    data_dir.chmod(0o755)
+    store = Embedded(data_dir)
+    store.start()
+    try:
+        with Redis(unix_socket_path=str(store.socket)) as redis:
+            redis.set("a game", "its deal")
+        files = [one for one in data_dir.rglob("*") if one.name != "server.lock"]
+        assert any(one.suffix == ".aof" for one in files)
+        for one in files:
+            assert one.stat().st_mode & 0o077 == 0, one
+    finally:
+        store.stop()

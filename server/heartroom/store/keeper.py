@@ -67,6 +67,7 @@ def main() -> None:
     """See the module."""
     data_dir, path, fsync = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     os.chdir(data_dir)
+    os.umask(0o077)  # the games are nobody else's business, whoever may look into this directory
     if path.parent == data_dir:
         path = Path(path.name)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
