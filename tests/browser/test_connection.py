@@ -13,7 +13,7 @@ from tests.browser.served import Server
 from tests.browser.table import DISCARD, PAIRS_AT_ONCE, STOCK, TIP, HeartTable, agree, deal, example, share
 
 LOST = "Connection lost"
-AWAY = "WebSocket connection|Failed to load resource: net::ERR_CONNECTION"
+AWAY = "WebSocket connection|Failed to load resource: net::ERR_"
 """What chromium says of a server that is not there: of the socket, and of what a page asks for meanwhile."""
 
 
