@@ -2,6 +2,12 @@
 // Must not know: the page; it only calculates.
 
 /** @typedef {{ x: number, y: number }} Point the top left corner of a card, in pixels */
+/**
+ * @typedef {object} SideLayout of a hand face up at the side of the table
+ * @property {number} perRow 1: a column
+ * @property {number} step from one row to the next, in pixels
+ * @property {boolean} fits whether all of every rank and suit is seen
+ */
 /** @typedef {{ card: number, fan: number, rows: 1 | 2, handHeight: number }} Sizes widths of the hand's and of the others' cards */
 
 /** A card's height, in widths. */
@@ -19,6 +25,12 @@ const SEEN_AT_MOST = 0.74;
 /** How much of the back row is seen above the front row, in widths. */
 const BACK_ROW = 0.86;
 const LONGEST_ROW = 8;
+const HAND = 13;
+/** How much of a card is seen above the next one of a column, in widths: at most, and at least, so that its rank is. */
+const COLUMN_STEP = 0.5;
+const COLUMN_LEAST = 0.46;
+/** How much of a card in a row at the side is seen beside the next one, in widths. */
+const SIDE_ROW_SEEN = 0.5;
 /** From the middle of the trick to the middle of its cards, in widths. */
 const TRICK_X = 0.86;
 const TRICK_Y = 0.56;
@@ -75,6 +87,25 @@ function row(n, width, card) {
   const step = n > 1 ? Math.min(card * SEEN_AT_MOST, room / (n - 1)) : 0;
   const left = (width - card - step * (n - 1)) / 2;
   return Array.from({ length: n }, (_, i) => Math.round(left + i * step));
+}
+
+/**
+ * How a whole hand lies face up at a side: in a column, or in rows where that would be too low. It stays like that as
+ * cards are played.
+ * @param {number} width
+ * @param {number} height
+ * @param {number} card the width of one
+ * @returns {SideLayout}
+ */
+export function sideLayout(width, height, card) {
+  const room = height - card * CARD_RATIO;
+  const column = room / (HAND - 1);
+  if (column >= card * COLUMN_LEAST) return { perRow: 1, step: Math.min(card * COLUMN_STEP, column), fits: true };
+  const most = Math.max(2, 1 + Math.floor((width - card) / (card * SIDE_ROW_SEEN)));
+  const rows = Math.ceil(HAND / most);
+  const wanted = card * BACK_ROW;
+  const step = Math.max(0, Math.min(wanted, room / Math.max(1, rows - 1)));
+  return { perRow: Math.ceil(HAND / rows), step, fits: room >= wanted * (rows - 1) };
 }
 
 /**

@@ -13,7 +13,7 @@ import { rise } from '../../ui/rise.js';
 import { SeatPlate } from '../../ui/seat.js';
 import { columnFaceOf, faceOf, nameOfCard } from './cards.js';
 import { Hand } from './hand.js';
-import { CARD_RATIO, sizes } from './layout.js';
+import { CARD_RATIO, sideLayout, sizes } from './layout.js';
 import { Middle } from './middle.js';
 import * as motion from './motion.js';
 import { Panel } from './panel.js';
@@ -39,9 +39,8 @@ const PASSING_MS = 500;
 /** With more steps than this to be shown, the first ones are not worth waiting for. */
 const MOST_STEPS = 7;
 const PASS_STAGGER_MS = 60;
-/** From one card of a column to the next, in widths; and between it and the seat, in pixels. */
-const COLUMN_STEP = 0.5;
-const COLUMN_GAP = 8;
+/** Between a hand at the side and its seat, in pixels. */
+const SIDE_GAP = 8;
 const TWO_OF_CLUBS = 1;
 
 export class Table {
@@ -64,6 +63,8 @@ export class Table {
   #meant = '';
   #plates;
   #fans = SEATS.map(() => h('div', { class: 'fan', role: 'img' }));
+  /** What each seat shows face up beside it. @type {Card[][]} */
+  #open = SEATS.map(() => []);
   #hand;
   #middle;
   #panel;
@@ -75,6 +76,8 @@ export class Table {
   /** @type {motion.Stage} */
   #stage;
   #observer;
+  /** How large the sides and the hand are is not settled yet when the board has another size. */
+  #parts = new ResizeObserver(() => requestAnimationFrame(() => this.#layCards()));
   #sizes = sizes(600, 600);
   #undo;
   #endFeast = () => {};
@@ -99,6 +102,7 @@ export class Table {
     frame.board.append(this.#root);
     this.#observer = new ResizeObserver(() => this.#arrange());
     this.#observer.observe(frame.board);
+    for (const part of this.#root.querySelectorAll('.side, .hand')) this.#parts.observe(part);
     this.#undo = host.settings.on('change', () => this.#latest && this.#paint());
     this.#arrange();
   }
@@ -114,6 +118,7 @@ export class Table {
     this.#keepChosen();
     if (before && before.view !== position.view) this.#callToAct(spread(before.view), this.#now());
     this.#paint();
+    if (!before) this.#takeFocus();
   }
 
   peopleChanged() {
@@ -161,6 +166,7 @@ export class Table {
     this.#endFeast();
     this.#flights.end();
     this.#observer.disconnect();
+    this.#parts.disconnect();
     this.#undo();
     this.#root.remove();
   }
@@ -225,21 +231,39 @@ export class Table {
     style.setProperty('--fan-card', `${fan}px`);
     style.setProperty('--hand-height', `${handHeight}px`);
     set(this.#root, { 'data-compact': clientWidth < 520 || clientHeight < 420 });
-    this.#hand.resize(this.#sizes);
     this.#middle.resize(card);
     this.#air.style.setProperty('--card-width', `${this.#middle.card}px`);
-    for (const seat of SEATS) this.#fitColumn(seat);
+    this.#layCards();
   }
 
-  /** Cards face up at the sides stand in a column, as close as they must. @param {number} seat */
-  #fitColumn(seat) {
+  #layCards() {
+    this.#hand.resize(this.#sizes);
+    for (const seat of SEATS) this.#laySide(seat);
+  }
+
+  /** Cards face up at the sides lie so that each can be read; if need be the seat has no picture. @param {number} seat */
+  #laySide(seat) {
     const fan = this.#fans[seat];
-    if (!('open' in fan.dataset) || this.#place(seat) % 2 === 0) return;
-    const side = /** @type {HTMLElement} */ (fan.parentElement);
-    const { fan: width } = this.#sizes;
-    const room = side.clientHeight - this.#plates[seat].element.offsetHeight - COLUMN_GAP - width * CARD_RATIO;
-    const step = Math.min(width * COLUMN_STEP, room / Math.max(1, fan.childElementCount - 1));
-    fan.style.setProperty('--step', `${Math.max(0, step)}px`);
+    const cards = this.#open[seat];
+    const side = fan.parentElement;
+    if (this.#place(seat) % 2 === 0 || !side) return;
+    const plate = this.#plates[seat].element;
+    const laid = () => sideLayout(side.clientWidth, side.clientHeight - plate.offsetHeight - SIDE_GAP, this.#sizes.fan);
+    set(side, { 'data-tight': false });
+    // As wide as it lies now it would make the side as wide.
+    fan.style.setProperty('--per-row', '1');
+    if (!cards.length) return;
+    let lies = laid();
+    if (!lies.fits) {
+      set(side, { 'data-tight': true });
+      lies = laid();
+    }
+    fan.style.setProperty('--step', `${lies.step}px`);
+    fan.style.setProperty('--per-row', String(lies.perRow));
+    const column = lies.perRow === 1;
+    if ('column' in fan.dataset === column) return;
+    set(fan, { 'data-column': column });
+    fan.replaceChildren(...cards.map(column ? columnFaceOf : faceOf));
   }
 
   /** The middle of an element, as a card lies there. @param {Element} element @param {number} width @returns {Lying} */
@@ -299,6 +323,11 @@ export class Table {
   /** An action of ours that is not answered yet. @param {string} verb */
   #underWay(verb) {
     return this.#latest?.pending.find(({ action, doomed }) => !doomed && action[0] === verb)?.action;
+  }
+
+  /** @param {...string} verbs */
+  #sending(...verbs) {
+    return verbs.some((verb) => this.#underWay(verb) !== undefined);
   }
 
   /** Changes with every turn. */
@@ -615,7 +644,6 @@ export class Table {
     const given = now.phase === 'passing' ? now.given(this.#base) : [];
     const pending = this.#underWay('pass');
     const chosen = given.length ? given : pending ? pending.slice(1).map(Number) : [...this.#chosen];
-    const going = this.#underWay('play')?.[1];
     this.#hand.show({
       cards,
       mode,
@@ -623,7 +651,7 @@ export class Table {
       why: mode === 'play' && now.why ? codeText(now.why) : '',
       chosen: new Set(chosen),
       fresh: new Set(current.trickNumber === 1 && current.phase === 'playing' ? received(current, this.#base) : []),
-      going: going === undefined ? null : Number(going),
+      going: new Set((pending ?? this.#underWay('play') ?? []).slice(1).map(Number)),
     });
   }
 
@@ -657,8 +685,10 @@ export class Table {
     const look = cards ? cards.join(' ') : `back ${held}`;
     if (fan.dataset.look === look) return;
     set(fan, { 'data-look': look, 'data-held': held, 'data-open': cards !== null, 'aria-label': t('hearts.holds', { n: held }) });
-    fan.replaceChildren(...(cards ? cards.map(this.#place(seat) % 2 ? columnFaceOf : faceOf) : Array.from({ length: held }, cardBack)));
-    this.#fitColumn(seat);
+    fan.replaceChildren(...(cards ? cards.map(faceOf) : Array.from({ length: held }, cardBack)));
+    set(fan, { 'data-column': false });
+    this.#open[seat] = cards ?? [];
+    this.#laySide(seat);
   }
 
   /** @param {Spread} now */
@@ -666,7 +696,7 @@ export class Table {
     const nodes = this.#statusNodes(now);
     const text = nodes.map((node) => (typeof node === 'string' ? node : node.textContent)).join('');
     if (this.#status.textContent !== text) this.#status.replaceChildren(...nodes);
-    set(this.#status, { 'data-mine': this.#mode() === 'play' });
+    set(this.#status, { 'data-mine': this.#mode() === 'play', 'data-sending': this.#sending('play', 'claim') });
     const may = now.mayClaim && this.#mode() === 'play';
     set(this.#claim, { hidden: !may });
   }
@@ -683,6 +713,7 @@ export class Table {
     if (now.phase !== 'playing') return [];
     const [turn] = now.toAct;
     if (turn === seat && people().chairs[seat] === 'away') return [];
+    if (this.#sending('play', 'claim')) return [t('hearts.sending')];
     if (turn !== seat) return turn === undefined ? [] : nodes('hearts.status.turn', { name: nameTag(nameOf(i18n, people(), turn)) });
     if (now.trick(now.trickNumber)) return [t('hearts.status.yours')];
     return [t(now.trickNumber === 1 && String(now.legal) === String([TWO_OF_CLUBS]) ? 'hearts.status.twoOfClubs' : 'hearts.status.lead')];
@@ -700,9 +731,16 @@ export class Table {
       canPass: this.#mode() === 'pass',
       passed,
       ready: !interactive || seat === null ? !this.#handShown() : !now.toAct.includes(seat) || this.#underWay('next') !== undefined,
+      sending: this.#sending('pass', 'next'),
       settled,
     });
     this.#keepFocus(focused, was);
+  }
+
+  /** The focus that was in what stood here before goes to the hand. */
+  #takeFocus() {
+    const at = document.activeElement;
+    if (this.#host.interactive && at !== document.body && at?.contains(this.#root)) this.#hand.focus();
   }
 
   /** The focus is where the player has something to do. @param {boolean} focused @param {string | undefined} was */

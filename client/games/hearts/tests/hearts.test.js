@@ -3,7 +3,7 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { asHeld, cardOf, rankOf, suitOf } from '../cards.js';
-import { CARD_RATIO, handSpots, sizes, trickCard, trickSpots } from '../layout.js';
+import { CARD_RATIO, handSpots, sideLayout, sizes, trickCard, trickSpots } from '../layout.js';
 import { FIELD, FIELDS, lastTrick, playerOf, plays, received, spread, trickOnTable, unfolded } from '../view.js';
 
 /** A view in which nothing has happened yet but for some fields. @param {Record<string, any>} fields @returns {any[]} */
@@ -116,4 +116,18 @@ test('the trick is on the felt', () => {
       assert.ok(x >= 0 && y >= -1 && x + card <= width && y + card * CARD_RATIO <= height + 2, `${x}, ${y} on ${width} × ${height}`);
     }
   }
+});
+
+test('a hand face up at the side is a column, or rows where a column would hide the ranks', () => {
+  assert.deepEqual(sideLayout(72, 260, 32), { perRow: 1, step: 16, fits: true });
+  for (const [width, height, card] of [[72, 81, 22], [72, 126, 25], [72, 87, 20]]) {
+    const { perRow, step, fits } = sideLayout(width, height, card);
+    const rows = Math.ceil(13 / perRow);
+    assert.ok(fits && perRow > 1);
+    assert.ok(card * (1 + (perRow - 1) / 2) <= width, 'not wider than the side');
+    assert.ok((rows - 1) * step + card * CARD_RATIO <= height, 'nor higher');
+    assert.ok(step >= card * 0.84, 'rank and suit are seen');
+  }
+  assert.equal(sideLayout(72, 47, 22).fits, false);
+  assert.equal(sideLayout(72, 10, 22).step, 0);
 });
