@@ -20,6 +20,24 @@ export function shifted(date, days) {
   return new Date(startOf(date) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
+/** Whether a text is a date that there is. @param {string} text */
+export function isDate(text) {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(startOf(text)) && shifted(text, 0) === text;
+}
+
+/**
+ * The days next to a date.
+ * @param {string} date
+ * @param {readonly string[]} days of its month, in order
+ * @param {string | null} today the last day that there is yet
+ * @returns {{ before: string | null, after: string | null }}
+ */
+export function neighbours(date, days, today) {
+  const before = days.filter((day) => day < date).at(-1) ?? null;
+  const after = days.find((day) => day > date) ?? null;
+  return { before: before ?? (today !== null && today < date ? today : null), after };
+}
+
 /** Today, as far as this device knows. */
 export function todayHere() {
   return new Date().toISOString().slice(0, 10);
@@ -83,9 +101,9 @@ export function momentText(i18n, ms) {
   return new Intl.DateTimeFormat(locale(i18n), { weekday: 'long', day: 'numeric', month: 'long', hour: 'numeric', minute: '2-digit' }).format(ms);
 }
 
-/** A result's time, to the tenth of a second: 3:03.4. @param {I18n} i18n @param {number} ms */
+/** A result's time, cut to the tenth of a second, as the boards compare it: 3:03.4. @param {I18n} i18n @param {number} ms */
 export function exactTime(i18n, ms) {
-  const tenths = Math.round(ms / 100);
+  const tenths = Math.floor(ms / 100);
   const seconds = new Intl.NumberFormat(locale(i18n), { minimumIntegerDigits: 2, minimumFractionDigits: 1, maximumFractionDigits: 1 }).format((tenths % 600) / 10);
   const minutes = Math.floor(tenths / 600);
   const two = (/** @type {number} */ n) => String(n).padStart(2, '0');

@@ -28,10 +28,10 @@ export class Router {
     this.show(true);
   }
 
-  /** @param {string} path @param {{ replace?: boolean }} [how] `replace`: Back does not come here again */
+  /** @param {string} path with the query, if there is one @param {{ replace?: boolean }} [how] `replace`: Back does not come here again */
   go(path, { replace = false } = {}) {
     if (replace) history.replaceState(null, '', path);
-    else if (path !== location.pathname) history.pushState(null, '', path);
+    else if (path !== location.pathname + location.search) history.pushState(null, '', path);
     this.show();
   }
 
@@ -61,7 +61,7 @@ export class Router {
     const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
     if (!link || !plain || event.defaultPrevented || link.target || link.hasAttribute('download') || link.origin !== location.origin || link.hash) return;
     event.preventDefault();
-    this.go(link.pathname);
+    this.go(link.pathname + link.search);
   }
 }
 

@@ -35,7 +35,7 @@ export function allTime(app) {
       ['average', 'board.byAverage'],
     ],
     label: 'board.ofAllTime',
-    empty: 'board.nobody',
+    empty: () => 'board.nobody',
     columns: (by) => columns(i18n, by),
   };
   const boards = new BoardView(app, what);

@@ -1,6 +1,7 @@
 // Owns: the page of a day: its ranked attempt before, during and after, its boards, its practice.
 //
 // Hooks for tests, in the page:
+//   [data-role="no-day"]         data-date: a date without a deal; day-calendar, day-today
 //   [data-role="day"]            data-date, data-state = new | running | entering | won | missed, data-over
 //   day-start, day-continue, day-practice, day-share-copy, day-share-native, day-share-text, day-rule
 //   [data-role="result-time"], result-moves, result-over, result-streak; each with …-more
@@ -8,7 +9,7 @@
 //   tr[data-player], [data-me]   rows of a board; [data-role="row-replay"] in them
 
 import { ApiError, get, post } from '../api.js';
-import { DAY_MS, dateText, exactTime, longDate, momentText, shifted, startOf } from '../figures.js';
+import { DAY_MS, dateText, exactTime, isDate, longDate, momentText, neighbours, shifted, startOf } from '../figures.js';
 import { Fresh } from '../fresh.js';
 import { games } from '../games.js';
 import { pageTitle } from '../router.js';
@@ -22,6 +23,7 @@ import { keepFocus } from '../ui/standings.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../api.js').Day} Day */
+/** @typedef {import('../i18n.js').I18n} I18n */
 
 /** A deal that is not ready yet takes some seconds to be made. */
 const START_PATIENCE_MS = 60_000;
@@ -47,6 +49,7 @@ export function day(app, date) {
     } catch (error) {
       if (asked.signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
+      if (error.message === 'no_day' && date && isDate(date)) return void (await noDeal(app, place, date, asked.signal));
       place.replaceChildren(h('h1', null, t('daily.title')), failure(app, error.message, () => void open()), h('p', null, h('a', { href: '/calendar' }, t('calendar.title'))));
     }
   };
@@ -60,6 +63,56 @@ export function day(app, date) {
       app.wire.watch(null);
     },
   };
+}
+
+/**
+ * Shows that a date has no deal, with ways to those before and after it that have one, as far as its month goes.
+ * @param {App} app
+ * @param {HTMLElement} place
+ * @param {string} date
+ * @param {AbortSignal} signal
+ */
+async function noDeal(app, place, date, signal) {
+  const { i18n } = app;
+  const { t } = i18n;
+  const month = /** @type {import('../api.js').Month | null} */ (await get(`/api/daily/calendar?month=${date.slice(0, 7)}`, signal).catch(() => null));
+  if (signal.aborted) return;
+  const { before, after } = neighbours(date, month?.days.map((day) => day.date) ?? [], month?.today ?? null);
+  place.replaceChildren(
+    h(
+      'div',
+      { class: 'day-page', 'data-role': 'no-day', 'data-date': date },
+      dayHead(i18n, date, [longDate(i18n, date)], dayWays(i18n, date, before !== null && ['daily.dealBefore', before], after !== null && ['daily.dealAfter', after])),
+      h('div', { class: 'day-side' }, h('div', { class: 'day-panel' }, h('h2', null, app.codeText('no_day')), toToday(i18n))),
+    ),
+  );
+  document.title = pageTitle(`${t('daily.title')}, ${dateText(i18n, date)}`);
+}
+
+/** @param {I18n} i18n @param {string} date @param {import('../ui/dom.js').Child[]} line @param {HTMLElement} ways */
+function dayHead(i18n, date, line, ways) {
+  return h('header', { class: 'day-head' }, leaf(i18n, date), h('div', null, h('h1', null, i18n.t('daily.title')), h('p', { class: 'day-date' }, line)), ways);
+}
+
+/** @typedef {[label: string, date: string] | false} Way to another day */
+
+/** @param {I18n} i18n @param {string} date @param {Way} before @param {Way} after */
+function dayWays(i18n, date, before, after) {
+  const ways = h('nav', { class: 'day-ways', 'aria-label': i18n.t('daily.otherDays') });
+  ways.append(...otherDays(i18n, date, before, after));
+  return ways;
+}
+
+/** @param {I18n} i18n @param {string} date @param {Way} before @param {Way} after */
+function otherDays({ t }, date, before, after) {
+  const to = (/** @type {Way} */ way, /** @type {import('../ui/icons.js').Icon} */ name) =>
+    way ? h('a', { class: 'round', href: `/daily/${way[1]}`, title: t(way[0]), 'aria-label': t(way[0]) }, icon(name)) : h('span', { class: 'round' });
+  return [to(before, 'back'), h('a', { class: 'button plain small', href: `/calendar/${date.slice(0, 7)}`, 'data-role': 'day-calendar' }, t('calendar.title')), to(after, 'forward')];
+}
+
+/** @param {I18n} i18n */
+function toToday({ t }) {
+  return h('p', null, h('a', { href: '/daily', 'data-role': 'day-today' }, t('daily.toToday')));
 }
 
 class DayPage {
@@ -87,7 +140,7 @@ class DayPage {
     this.#day = day;
     this.#game = [...games.values()].find((game) => game.day?.(day.code));
     app.wire.watch(topic);
-    this.#ways = h('nav', { class: 'day-ways', 'aria-label': t('daily.otherDays') });
+    this.#ways = dayWays(i18n, day.date, false, false);
     /** @type {import('../ui/boards.js').Boards<import('../api.js').DayRow>} */
     const boards = {
       path: `/api/daily/${day.date}/board`,
@@ -97,26 +150,22 @@ class DayPage {
         ['moves', 'board.byMoves'],
       ],
       label: 'board.ofDay',
-      empty: 'daily.nobody',
+      empty: ({ over }) => (over ? 'daily.nobodyDid' : 'daily.nobody'),
       columns: (by, { open }) => this.#columns(by, Boolean(open)),
     };
-    this.#boards = new BoardView(app, boards);
+    const group = new URLSearchParams(location.search).get('group') ?? '';
+    this.#boards = new BoardView(app, boards, group);
     this.#root = h(
       'div',
       { class: 'day-page', 'data-role': 'day', 'data-date': day.date },
-      h(
-        'header',
-        { class: 'day-head' },
-        leaf(i18n, day.date),
-        h('div', null, h('h1', null, t('daily.title')), h('p', { class: 'day-date' }, longDate(i18n, day.date), this.#game && ` · ${t(this.#game.title)}`)),
-        this.#ways,
-      ),
+      dayHead(i18n, day.date, [longDate(i18n, day.date), this.#game ? ` · ${t(this.#game.title)}` : null], this.#ways),
       h('div', { class: 'day-side' }, this.#trouble, this.#panel),
       this.#boards.element,
     );
     place.replaceChildren(this.#root);
     document.title = pageTitle(`${t('daily.title')}, ${dateText(i18n, day.date)}`);
     this.#draw();
+    if (group) this.#boards.element.scrollIntoView({ block: 'nearest' });
     this.#fresh = new Fresh(app.wire, {
       topic,
       load: (signal) => get(`/api/daily/${day.date}`, signal),
@@ -151,20 +200,20 @@ class DayPage {
     this.#countdown?.destroy();
     this.#countdown = over ? null : new Countdown(this.#app.i18n, ends_in_ms, () => void this.#fresh.reload());
     const content = { new: () => this.#new(), running: () => this.#running(), entering: () => this.#entering(), won: () => this.#won(), missed: () => this.#missed() }[state]();
-    keepFocus(this.#panel, () => this.#panel.replaceChildren(...content.filter((part) => part !== null), this.#countdown?.element ?? this.#toToday()));
+    keepFocus(this.#panel, () => this.#panel.replaceChildren(...content.filter((part) => part !== null), this.#countdown?.element ?? toToday(this.#app.i18n)));
   }
 
   // ---- what the panel says, by the state of the day
 
   #new() {
-    const { over, ready, players } = this.#day;
+    const { over, ready } = this.#day;
     const { t } = this.#app.i18n;
     if (over) return [h('h2', null, t('daily.past')), h('p', null, t('daily.pastMore')), this.#par(), this.#choices(this.#practice('main'))];
     return [
       h('h2', null, t('daily.oneAttempt')),
       h('ul', { class: 'day-rule', 'data-role': 'day-rule' }, ['daily.rule.first', 'daily.rule.clock', 'daily.rule.moves', 'daily.rule.sealed'].map((key) => h('li', null, t(key)))),
       this.#choices(this.#startButton()),
-      h('p', { class: 'hint' }, ready ? t('daily.finished', { n: players }) : t('daily.notReady')),
+      this.#hint(ready ? this.#finished() : t('daily.notReady')),
     ];
   }
 
@@ -218,9 +267,19 @@ class DayPage {
   }
 
   #par() {
-    const { par, players } = this.#day;
-    const { t } = this.#app.i18n;
-    return h('p', { class: 'hint', 'data-role': 'day-par' }, [par === null ? '' : t('daily.parIs', { n: par }), t('daily.finished', { n: players })].filter(Boolean).join(' '));
+    const { par } = this.#day;
+    return this.#hint([par === null ? '' : this.#app.i18n.t('daily.parIs', { n: par }), this.#finished()].filter(Boolean).join(' '), 'day-par');
+  }
+
+  /** How many have; that nobody has is said by the board. */
+  #finished() {
+    const { players } = this.#day;
+    return players ? this.#app.i18n.t('daily.finished', { n: players }) : '';
+  }
+
+  /** @param {string} text @param {string} [role] */
+  #hint(text, role) {
+    return text ? h('p', { class: 'hint', 'data-role': role }, text) : null;
   }
 
   /** @param {...(import('../ui/dom.js').Child)} buttons */
@@ -261,21 +320,8 @@ class DayPage {
     return h('button', { type: 'button', class: `button ${kind}`, 'data-role': 'day-practice', onclick: () => void this.#app.beginOrTell(game.name, { code: this.#day.code }) }, this.#app.i18n.t('daily.practise'));
   }
 
-  #toToday() {
-    return h('p', null, h('a', { href: '/daily', 'data-role': 'day-today' }, this.#app.i18n.t('daily.toToday')));
-  }
-
   #neighbours() {
-    const { t } = this.#app.i18n;
-    const to = (/** @type {number} */ days, /** @type {string} */ label, /** @type {import('../ui/icons.js').Icon} */ name) => {
-      const href = `/daily/${shifted(this.#date, days)}`;
-      return h('a', { class: 'round', href, title: t(label), 'aria-label': t(label) }, icon(name));
-    };
-    return [
-      to(-1, 'daily.before', 'back'),
-      h('a', { class: 'button plain small', href: `/calendar/${this.#date.slice(0, 7)}`, 'data-role': 'day-calendar' }, t('calendar.title')),
-      this.#day.over ? to(1, 'daily.after', 'forward') : h('span', { class: 'round' }),
-    ];
+    return otherDays(this.#app.i18n, this.#date, ['daily.before', shifted(this.#date, -1)], this.#day.over && ['daily.after', shifted(this.#date, 1)]);
   }
 
   /** @param {string} by @param {boolean} open @returns {import('../ui/standings.js').Column<import('../api.js').DayRow>[]} */

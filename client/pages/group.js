@@ -1,6 +1,6 @@
 // Owns: the page of a group of friends: to join it, to see who is in it, to bring others, to leave it.
 //
-// Hooks for tests: [data-role="group"] with data-member; group-join, group-copy, group-leave, group-members
+// Hooks for tests: [data-role="group"] with data-member; group-join, group-board, group-copy, group-leave, group-members
 
 import { ApiError, get, post } from '../api.js';
 import { h, nameTag } from '../ui/dom.js';
@@ -20,7 +20,7 @@ export function group(app, id) {
   const load = async () => {
     try {
       const found = /** @type {Group} */ (await get(`/api/groups/${encodeURIComponent(id)}`, asked.signal));
-      if (!asked.signal.aborted) place.replaceChildren(shown(app, found, () => void load()));
+      if (!asked.signal.aborted) place.replaceChildren(shown(app, found));
     } catch (error) {
       if (asked.signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
@@ -38,26 +38,39 @@ export function group(app, id) {
   };
 }
 
-/** @param {App} app @param {Group} group @param {() => void} again */
-function shown(app, group, again) {
+/** @param {App} app @param {Group} group */
+function shown(app, group) {
   const { t } = app.i18n;
   return h(
     'div',
     { class: 'group-page', 'data-role': 'group', 'data-member': group.member },
     h('h1', null, nameTag(group.name)),
     h('p', { class: 'lead' }, t('group.members', { n: group.count })),
-    ...(group.member ? inside(app, group) : outside(app, group, again)),
+    ...(group.member ? inside(app, group) : outside(app, group)),
   );
 }
 
-/** @param {App} app @param {Group} group @param {() => void} again */
-function outside(app, { id }, again) {
+/** @param {App} app @param {Group} group */
+function outside(app, { id }) {
   const { t } = app.i18n;
-  const join = () => post(`/api/groups/${encodeURIComponent(id)}/join`).then(again, (error) => tell(app, error));
+  const join = async () => {
+    try {
+      await post(`/api/groups/${encodeURIComponent(id)}/join`);
+      app.notices.toast(t('group.joined'), 'joined');
+      app.go(boardOf(id));
+    } catch (error) {
+      tell(app, error);
+    }
+  };
   return [
     h('p', null, t('group.invited')),
     h('div', { class: 'choices' }, h('button', { type: 'button', class: 'button main', 'data-role': 'group-join', onclick: () => void join() }, t('group.join'))),
   ];
+}
+
+/** The deal of the day with the group's own board. @param {string} id */
+function boardOf(id) {
+  return `/daily?group=${encodeURIComponent(id)}`;
 }
 
 /** @param {App} app @param {Group} group */
@@ -71,9 +84,9 @@ function inside(app, { id, members }) {
     h(
       'div',
       { class: 'choices' },
-      h('button', { type: 'button', class: 'button main', 'data-role': 'group-copy', onclick: () => void copy(app, link) }, t('share.link')),
+      h('a', { class: 'button main', href: boardOf(id), 'data-role': 'group-board' }, t('group.board')),
+      h('button', { type: 'button', class: 'button plain', 'data-role': 'group-copy', onclick: () => void copy(app, link) }, t('share.link')),
       'share' in navigator && h('button', { type: 'button', class: 'button plain', onclick: () => void navigator.share({ url: link }).catch(() => {}) }, t('share.native')),
-      h('a', { class: 'button plain', href: '/daily' }, t('daily.title')),
       h('button', { type: 'button', class: 'button plain', 'data-role': 'group-leave', onclick: () => askLeave(app, id) }, t('group.leave')),
     ),
   ];

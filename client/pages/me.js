@@ -87,25 +87,33 @@ function groups(app, { groups }) {
 /** @param {App} app @param {Me} me */
 function recovery(app, { recovery }) {
   const { t } = app.i18n;
-  const has = h('p', { class: 'hint', 'data-role': 'recovery-has' }, recovery ? t('recovery.has') : t('recovery.hasNone'));
+  let had = recovery;
+  const has = h('p', { class: 'hint', 'data-role': 'recovery-has' });
+  const button = h('button', { type: 'button', class: 'button plain', 'data-role': 'recovery-make', onclick: () => ask() });
+  const show = () => {
+    has.textContent = had ? `${t('recovery.has')} ${t('recovery.endsOld')}` : t('recovery.hasNone');
+    button.textContent = t(had ? 'recovery.makeNew' : 'recovery.make');
+  };
+  show();
   const make = async () => {
     try {
       const { code } = await post('/api/me/recovery');
-      has.textContent = t('recovery.has');
+      had = true;
+      show();
       showCode(app, code);
     } catch (error) {
       tell(app, error);
     }
   };
   const ask = () => {
-    if (has.textContent !== t('recovery.has')) return void make();
+    if (!had) return void make();
     showDialog({
       role: 'recovery-again',
       title: t('recovery.again'),
       closeLabel: t('close'),
       body: [h('p', null, t('recovery.againMore'))],
       choices: [
-        { role: 'recovery-sure', kind: 'main', label: t('recovery.make'), run: () => void make() },
+        { role: 'recovery-sure', kind: 'main', label: t('recovery.makeNew'), run: () => void make() },
         { role: 'recovery-cancel', label: t('cancel') },
       ],
     });
@@ -120,7 +128,7 @@ function recovery(app, { recovery }) {
     t('recovery.title'),
     h('p', null, t('recovery.more')),
     has,
-    h('div', { class: 'choices' }, h('button', { type: 'button', class: 'button plain', 'data-role': 'recovery-make', onclick: ask }, t('recovery.make'))),
+    h('div', { class: 'choices' }, button),
     form,
     h('p', { class: 'hint' }, t('recovery.useMore')),
   );

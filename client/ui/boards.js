@@ -22,7 +22,7 @@ const PANEL = 'board-panel';
  * @property {[by: string, label: string][]} by what they can be ranked by, each with the key of its text
  * @property {string} label key of the text that says what the tabs choose
  * @property {(by: string, board: import('../api.js').Board<Row>) => import('./standings.js').Column<Row>[]} columns
- * @property {string} empty key of the text where nobody is on it
+ * @property {(board: import('../api.js').Board<Row>) => string} empty key of the text where nobody is on it
  */
 
 /** @template {import('../api.js').Standing} Row */
@@ -31,7 +31,7 @@ export class BoardView {
   /** @type {Boards<Row>} */
   #what;
   #by;
-  #group = '';
+  #group;
   #all = false;
   /** @type {import('../api.js').Board<Row> | null} */
   #board = null;
@@ -42,12 +42,13 @@ export class BoardView {
   #content;
   #asked = new AbortController();
 
-  /** @param {App} app @param {Boards<Row>} what */
-  constructor(app, what) {
+  /** @param {App} app @param {Boards<Row>} what @param {string} [group] the one to begin with, '' for all players */
+  constructor(app, what, group = '') {
     const { t } = app.i18n;
     this.#app = app;
     this.#what = what;
     this.#by = what.by[0][0];
+    this.#group = group;
     this.#content = tabPanel(PANEL, this.#by, loading(app));
     this.element = h(
       'section',
@@ -93,9 +94,12 @@ export class BoardView {
   /** Groups are an addition: a board without them is still one. */
   async #loadGroups() {
     const me = /** @type {import('../api.js').Me | null} */ (await get('/api/me', this.#asked.signal).catch(() => null));
-    if (!me?.groups.length || this.#asked.signal.aborted) return;
+    if (!me || this.#asked.signal.aborted) return;
+    if (!me.groups.some(({ id }) => id === this.#group)) this.#pick(this.#by, '');
+    if (!me.groups.length) return;
     const { t } = this.#app.i18n;
-    const select = h('select', { 'data-role': 'board-group' }, h('option', { value: '' }, t('board.everybody')), me.groups.map(({ id, name }) => h('option', { value: id }, name)));
+    const option = (/** @type {string} */ id, /** @type {string} */ name) => h('option', { value: id, selected: id === this.#group }, name);
+    const select = h('select', { 'data-role': 'board-group' }, option('', t('board.everybody')), me.groups.map(({ id, name }) => option(id, name)));
     select.addEventListener('change', () => this.#pick(this.#by, select.value));
     this.#groups.append(h('span', { class: 'visually-hidden' }, t('board.among')), select);
     this.#groups.hidden = false;
@@ -114,26 +118,35 @@ export class BoardView {
     if (!board) return;
     const { t } = this.#app.i18n;
     const mine = board.me ? t('board.youAre', { rank: board.me.rank }) : '';
-    this.#count.textContent = [board.group ? t('board.inGroup', { n: board.rows.length, of: board.group.members }) : t('board.players', { n: board.players }), mine].filter(Boolean).join(' · ');
+    const nobody = !board.group && !board.players; // which the board itself says
+    this.#count.hidden = nobody;
+    this.#count.textContent = nobody ? '' : [board.group ? t('board.inGroup', { n: board.rows.length, of: board.group.members }) : t('board.players', { n: board.players }), mine].filter(Boolean).join(' · ');
     keepFocus(this.#content, () => this.#content.replaceChildren(...this.#tables(board)));
   }
 
   /** @param {import('../api.js').Board<Row>} board */
-  #tables({ rows, around, me, by, group, ...more }) {
+  #tables(board) {
+    const { rows, around, by } = board;
     const { i18n } = this.#app;
     const { t } = i18n;
-    if (!rows.length) return [h('p', { class: 'nobody', 'data-role': 'board-empty' }, t(this.#what.empty))];
-    const board = { rows, around, me, by, group, ...more };
+    if (!rows.length) return [h('p', { class: 'nobody', 'data-role': 'board-empty' }, t(this.#what.empty(board)))];
     const columns = this.#what.columns(by, board);
-    const name = t(this.#what.by.find(([its]) => its === by)?.[1] ?? '');
     const few = !this.#all && rows.length > AT_FIRST;
     const shown = few ? rows.slice(0, AT_FIRST) : rows;
     const isAway = around.length > 0 && !shown.some((row) => row.me);
     return [
-      standings(i18n, { caption: group ? t('board.captionGroup', { by: name, group: group.name }) : t('board.caption', { by: name, n: shown.length }), rows: shown, columns }),
+      standings(i18n, { caption: this.#caption(board, shown.length), rows: shown, columns }),
       ...(few ? [this.#more(rows.length)] : []),
       ...(isAway ? [standings(i18n, { caption: t('board.around'), rows: around, columns })] : []),
     ];
+  }
+
+  /** @param {import('../api.js').Board<Row>} board @param {number} shown how many of it */
+  #caption({ by, group, players }, shown) {
+    const { t } = this.#app.i18n;
+    const name = t(this.#what.by.find(([its]) => its === by)?.[1] ?? '');
+    if (group) return t('board.captionGroup', { by: name, group: group.name });
+    return shown < players ? t('board.caption', { by: name, n: shown }) : name;
   }
 
   /** @param {number} n */

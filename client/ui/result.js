@@ -45,7 +45,7 @@ export function shareText(i18n, { date, time_ms, moves, par, streak }, game) {
   return [
     t('daily.share.title', { game, date: dateText(i18n, date) }),
     t('daily.share.result', { time: exactTime(i18n, time_ms), moves: t('daily.moves', { n: moves }), over }),
-    ...(streak > 1 ? [t('daily.share.streak', { n: streak })] : []),
+    t('daily.share.streak', { n: streak }),
     `${location.origin}/daily/${date}`,
   ].join('\n');
 }

@@ -16,6 +16,7 @@ from heartroom.sessions import record
 from tests.browser.conftest import Complaints, NewContext
 from tests.browser.daily import Action, Guest, behind
 from tests.browser.table import DESKTOP, PHONE, HeartTable, deal
+from tests.browser.test_connection import REACH_FOR_A_CARD
 from tests.browser.test_screens import flawless
 
 PAGES = ("/", "/daily", "/calendar", "/all-time", "/live", "/me")
@@ -145,11 +146,27 @@ def test_a_win_by_taps_is_entered_and_told(
     role(page, "day-share-copy").click()
     expect(page.locator('.toast[data-kind="copied"]')).to_be_visible()
     told = page.evaluate("navigator.clipboard.readText()")
-    assert f"{time} · {len(actions)} moves, on par" in told
+    assert f"{time} · {len(actions)} moves, on par\nStreak: 1 day\n" in told
     assert told.endswith(f"{base_url}/daily/{today}")
     assert "HH1" not in told
     page.goto("/")
     expect(role(page, "day-result")).to_contain_text(time)
+
+
+def test_the_moves_that_count_lead_where_a_ranked_game_is_won(page: Page, actions: list[Action]) -> None:
+    table = start(page)
+    table.draw()
+    table.version(2)
+    page.keyboard.press("u")
+    table.version(3)
+    table.play(actions)
+    dialog = table.dialog("won")
+    shown = [role(page, f"won-{name}").inner_text() for name in ("counted", "moves")]
+    assert shown == [str(len(actions) + 2), str(len(actions))]
+    assert [line.split() for line in dialog.locator("dl > div").all_inner_texts()][2:] == [
+        ["Moves", shown[0]],
+        ["Without", "undos", shown[1]],
+    ]
 
 
 def test_whoever_has_finished_may_practise_and_look_at_replays(won: Page) -> None:
@@ -162,6 +179,8 @@ def test_whoever_has_finished_may_practise_and_look_at_replays(won: Page) -> Non
     won.locator("tr[data-me]").first.locator('[data-role="row-replay"]').click()
     won.wait_for_url("**/r/*")
     HeartTable(won).version(0)
+    expect(role(won, "ribbon")).to_be_visible()
+    assert not won.evaluate(REACH_FOR_A_CARD), "nothing is expected of a replay"
 
 
 def test_a_link_to_a_move_and_the_file_of_a_game(
@@ -206,10 +225,32 @@ def test_nobody_else_sees_anything_of_an_attempt(
     expect(role(stranger, "day")).to_have_attribute("data-state", "new")
 
 
-def test_there_is_no_deal_of_tomorrow(page: Page, complaints: Complaints) -> None:
+def test_there_is_no_deal_of_tomorrow(page: Page, today: str, complaints: Complaints) -> None:
     complaints.expect(REFUSED)
     page.goto("/daily/2999-01-01")
-    expect(role(page, "failure")).to_contain_text("There is no deal of that day.")
+    day = role(page, "no-day")
+    expect(day).to_contain_text("There is no deal of that day.")
+    expect(day).to_contain_text(re.compile("January.* 2999"))
+    # which trying again would not change
+    expect(role(page, "retry")).to_have_count(0)
+    page.get_by_role("link", name="The last deal before").click()
+    expect(role(page, "day")).to_have_attribute("data-date", today)
+
+
+def test_a_day_without_a_deal_leads_to_those_beside_it(page: Page, complaints: Complaints) -> None:
+    complaints.expect(REFUSED)
+    days = [{"date": f"2020-05-{day}", "state": "new", "result": None} for day in ("04", "09")]
+    month = {"month": "2020-05", "today": "2026-11-30", "days": days}
+    page.route("**/api/daily/calendar?month=2020-05", lambda route: route.fulfill(json=month))
+    page.goto("/daily/2020-05-06")
+    before, after = (
+        page.get_by_role("link", name=name) for name in ("The last deal before", "The next deal after")
+    )
+    expect(before).to_have_attribute("href", "/daily/2020-05-04")
+    expect(after).to_have_attribute("href", "/daily/2020-05-09")
+    expect(role(page, "day-calendar")).to_have_attribute("href", "/calendar/2020-05")
+    page.goto("/daily/yesterday")
+    expect(role(page, "failure")).to_be_visible()
 
 
 # ---- midnight
@@ -263,7 +304,7 @@ def test_the_day_ends_while_it_is_looked_at(page: Page, base_url: str, today: st
 
 def test_a_board_changes_while_it_is_looked_at(page: Page, base_url: str, actions: list[Action]) -> None:
     open_day(page, "new")
-    role(page, "board-count").wait_for()
+    page.locator('[data-role="standings"], [data-role="board-empty"]').first.wait_for()
     other = Guest(base_url)
     other.arrive("<i>Ingrid</i>")
     other.win([["draw"], ["undo"], *actions])
@@ -273,6 +314,34 @@ def test_a_board_changes_while_it_is_looked_at(page: Page, base_url: str, action
     assert row.locator("bdi").evaluate("bdi => bdi.children.length") == 0
     # what others have done is no help to whoever has not finished
     expect(role(page, "row-replay")).to_have_count(0)
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_that_nobody_has_finished_is_said_once(page: Page, today: str, over: bool) -> None:
+    nobody = {"players": 0, "rows": [], "around": [], "me": None, "over": over}
+    page.route(f"**/api/daily/{today}**", lambda route: route.fulfill(json=route.fetch().json() | nobody))
+    page.goto(f"/daily/{today}")
+    expect(role(page, "board-empty")).to_have_text("Nobody finished." if over else "Nobody has finished yet.")
+    text = role(page, "day").inner_text()
+    assert "have finished" not in text
+    assert "0 players" not in text
+
+
+def test_a_board_says_how_many_it_shows_only_if_there_are_more(page: Page, base_url: str, today: str) -> None:
+    champion(base_url, today)
+    caption = page.locator(".standings caption").first
+    players = 3
+    page.route(
+        f"**/api/daily/{today}/board**",
+        lambda route: route.fulfill(
+            json=(board := route.fetch().json()) | {"rows": board["rows"][:1], "players": players}
+        ),
+    )
+    open_day(page, "new")
+    expect(caption).to_have_text("By time: the first 1")
+    players = 1
+    page.reload()
+    expect(caption).to_have_text("By time")
 
 
 def test_tabs_by_the_keyboard(page: Page, base_url: str, actions: list[Action]) -> None:
@@ -289,7 +358,12 @@ def test_tabs_by_the_keyboard(page: Page, base_url: str, actions: list[Action]) 
 
 
 def test_a_group_has_boards_of_its_own(
-    page: Page, context: BrowserContext, stranger: Page, base_url: str, actions: list[Action]
+    page: Page,
+    context: BrowserContext,
+    stranger: Page,
+    base_url: str,
+    actions: list[Action],
+    complaints: Complaints,
 ) -> None:
     winner(context, base_url, actions, "Åse")
     page.goto("/me")
@@ -299,18 +373,32 @@ def test_a_group_has_boards_of_its_own(
 
     stranger.goto(page.url)
     role(stranger, "group-join").click()
-    expect(role(stranger, "group")).to_have_attribute("data-member", "")
-    expect(role(stranger, "group-members")).to_contain_text("Åse")
-    open_day(stranger, "new")
-    role(stranger, "board-group").select_option(label="Vi & <b>dere</b>")
+    # its board is what one has come for
+    stranger.wait_for_url("**/daily?group=*")
+    group = page.url.rsplit("/", 1)[1]
+    expect(role(stranger, "board-group")).to_have_value(group)
     expect(role(stranger, "board-count")).to_contain_text("1 of 2 members")
     expect(stranger.locator("tbody tr")).to_have_count(1)
+    role(stranger, "board-group").select_option(label="Everybody")
+    expect(role(stranger, "board-count")).not_to_contain_text("members")
+    stranger.go_back()
+    expect(role(stranger, "group")).to_have_attribute("data-member", "")
+    expect(role(stranger, "group-members")).to_contain_text("Åse")
+    role(stranger, "group-board").click()
+    expect(role(stranger, "board-count")).to_contain_text("1 of 2 members")
+    role(stranger, "way-daily").click()
+    expect(role(stranger, "board-group")).to_have_value("")
 
     stranger.goto(page.url)
     role(stranger, "group-leave").click()
     role(stranger, "group-leave-sure").click()
     stranger.wait_for_url("**/me")
     expect(role(stranger, "group-link")).to_have_count(0)
+    # whoever is not in it sees the board of all
+    complaints.expect(REFUSED)
+    stranger.goto(f"/daily?group={group}")
+    expect(role(stranger, "board-count")).not_to_contain_text("members")
+    expect(stranger.locator(".standings caption").first).to_contain_text("By time")
 
 
 def test_all_time_and_the_players_own_numbers(won: Page) -> None:
@@ -350,11 +438,18 @@ def test_a_recovery_code_brings_a_player_to_another_browser(
     complaints.expect(REFUSED)
     winner(context, base_url, actions, "Kari")
     page.goto("/me")
-    role(page, "recovery-make").click()
+    make = role(page, "recovery-make")
+    expect(make).to_have_text("Make a recovery code")
+    make.click()
     code = role(page, "recovery-code").inner_text()
     page.keyboard.press("Escape")
     expect(role(page, "recovery-code")).to_have_count(0)
     expect(role(page, "recovery-has")).to_contain_text("You have a recovery code.")
+    page.reload()
+    expect(role(page, "recovery-has")).to_contain_text("A new one ends it.")
+    expect(make).to_have_text("Make a new recovery code")
+    make.click()
+    role(page, "recovery-cancel").click()
 
     stranger.goto("/me")
     field = role(stranger, "recovery-input")

@@ -444,14 +444,13 @@ export class Table {
   }
 
   #showWon() {
-    const { i18n, elapsedMs, newGame, result, share, replay, go } = this.#host;
+    const { i18n, elapsedMs, newGame, result, ranked, share, replay, go } = this.#host;
     const { t } = i18n;
     const { score, moves, undos, counted, code } = this.#now();
     const facts = [
       [t('info.time'), i18n.time(elapsedMs()), 'time'],
       [t('info.score'), i18n.number(score), 'score'],
-      [t('info.moves'), i18n.number(moves), 'moves'],
-      ...(undos ? [[t('hh.countedLabel'), i18n.number(counted), 'counted']] : []),
+      ...movesFacts(i18n, { moves, counted: undos ? counted : null, ranked: ranked?.() ?? false }),
     ];
     showDialog({
       role: 'won',
@@ -487,4 +486,15 @@ export class Table {
     });
     this.#paint();
   }
+}
+
+/**
+ * The moves of a game that is over. Where it is ranked, what counts comes first.
+ * @param {import('../../i18n.js').I18n} i18n
+ * @param {{ moves: number, counted: number | null, ranked: boolean }} what `counted`: with undos, null without any
+ */
+function movesFacts({ t, number }, { moves, counted, ranked }) {
+  if (counted === null) return [[t('info.moves'), number(moves), 'moves']];
+  if (ranked) return [[t('info.moves'), number(counted), 'counted'], [t('hh.uncountedLabel'), number(moves), 'moves']];
+  return [[t('info.moves'), number(moves), 'moves'], [t('hh.countedLabel'), number(counted), 'counted']];
 }

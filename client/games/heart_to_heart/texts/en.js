@@ -16,6 +16,7 @@ export default {
     'hh.mismatch': 'Must have the same rank',
     'hh.counted': { one: '{n} move, undos included', other: '{n} moves, undos included' },
     'hh.countedLabel': 'With undos',
+    'hh.uncountedLabel': 'Without undos',
     'hh.won': 'You cleared the heart!',
     'hh.watchReplay': 'Watch replay',
     'hh.result': 'My result',

@@ -16,6 +16,7 @@ export default {
     'hh.mismatch': 'Må ha samme verdi',
     'hh.counted': '{n} trekk, medregnet angringer',
     'hh.countedLabel': 'Med angringer',
+    'hh.uncountedLabel': 'Uten angringer',
     'hh.won': 'Du tømte hjertet!',
     'hh.watchReplay': 'Se partiet om igjen',
     'hh.result': 'Resultatet mitt',
