@@ -23,6 +23,7 @@ from heartroom.admin import backup
 from heartroom.cli import main
 from heartroom.games.game import Refused
 from heartroom.leaderboards import results
+from heartroom.players.service import Players
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Limits
 from heartroom.store import keys
@@ -320,6 +321,7 @@ async def test_a_hidden_name_is_gone_everywhere_until_it_is_shown_again(place: P
     room = await node.won(player)
     await told(place, "hide-name", pseudonym(player), "--reason", "rude")
     assert await node.house.store.names([player]) == [""]
+    assert (await Players(node.house, node.boards).export(player))["hidden"] == ["name"]
     (row,) = (await node.boards.of_day(node.day).page("time", "")).best
     assert row.name == ""
     (row,) = (await node.boards.all_time.page("wins", "")).best
