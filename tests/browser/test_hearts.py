@@ -346,8 +346,7 @@ def play_by_keyboard(table: HeartsTable, name: str) -> None:
         expect(table.card(wrong)).to_be_visible()
     table.walk(legal)
     keyboard.press("Enter")
-    # it is on the table, or with whoever took the trick
-    expect(table.hand.locator(f'[data-card="{legal}"]')).to_have_count(0)
+    expect(table.trick.and_(table.page.locator(f'[data-card="{legal}"]'))).to_be_attached()
 
 
 def expect_done(page: Page) -> None:
