@@ -37,6 +37,7 @@
  * @typedef {object} Party what a game with several seats adds
  * @property {TableChoice[]} choices
  * @property {string[]} levels how well its bots play, the best last; texts are `level.…`
+ * @property {string} paceHint key of what is to be said of the time for a turn, '' for nothing
  * @property {(view: View) => Waiting} waits
  * @property {(i18n: I18n, view: View) => string[]} facts how the game of this view is played
  */

@@ -15,6 +15,7 @@ export class I18n {
   #language = FALLBACK;
   #plurals = new Intl.PluralRules(FALLBACK);
   #numbers = new Intl.NumberFormat(FALLBACK);
+  #lists = new Intl.ListFormat(FALLBACK);
 
   /**
    * Adds texts to a language, or a language.
@@ -44,6 +45,7 @@ export class I18n {
     this.#language = codes.find((code) => this.#languages.has(code)) ?? FALLBACK;
     this.#plurals = new Intl.PluralRules(this.#language);
     this.#numbers = new Intl.NumberFormat(this.#language);
+    this.#lists = new Intl.ListFormat(this.#language);
   }
 
   /** @param {string} key */
@@ -71,6 +73,12 @@ export class I18n {
         const value = params[part.slice(1, -1)];
         return value instanceof Node ? value : value === undefined ? part : this.#shown(value);
       });
+
+  /** A, B and C. @param {readonly string[]} items */
+  list = (items) => this.#lists.format(items);
+
+  /** The same of elements. @param {readonly Node[]} items @returns {(string | Node)[]} */
+  listNodes = (items) => this.#lists.formatToParts(items.map((_, i) => String(i))).map(({ type, value }) => (type === 'element' ? items[Number(value)] : value));
 
   /** With a minus where it is below 0, not a hyphen. @param {number} n */
   number = (n) => this.#numbers.format(n).replace('-', '−');

@@ -30,7 +30,8 @@ export function home(app) {
   };
   showWelcome();
   const off = app.wire.on('welcome', showWelcome);
-  const card = new DayCard(app, ({ session }) => {
+  const ofDays = [...games.values()].find((game) => game.day);
+  const card = ofDays && new DayCard(app, t(ofDays.title), ({ session }) => {
     ranked = session;
     showWelcome();
   });
@@ -40,7 +41,7 @@ export function home(app) {
       'div',
       { class: 'home' },
       h('header', { class: 'home-bar' }, h('h1', { class: 'brand' }, emblem('hearts'), 'heartroom'), ways(app), languageChoice(app)),
-      h('main', { id: 'main', tabindex: -1 }, [...games.values()].map((game) => gameSection(app, game, /** @type {HTMLElement} */ (begun.get(game.name)), game.day ? card.element : null))),
+      h('main', { id: 'main', tabindex: -1 }, card?.element, [...games.values()].map((game) => gameSection(app, game, /** @type {HTMLElement} */ (begun.get(game.name))))),
       h('footer', { class: 'home-foot' }, who, h('button', { type: 'button', class: 'link', 'data-role': 'settings', onclick: () => app.showSettings() }, t('settings.title'))),
     ),
   );
@@ -48,7 +49,7 @@ export function home(app) {
     title: '',
     destroy() {
       off();
-      card.destroy();
+      card?.destroy();
       app.wire.watch(null);
     },
   };
@@ -85,23 +86,21 @@ function languageChoice(app) {
   return select;
 }
 
-/** @param {App} app @param {Game} game @param {HTMLElement} begun @param {HTMLElement | null} day the deal of the day */
-function gameSection(app, game, begun, day) {
+/** @param {App} app @param {Game} game @param {HTMLElement} begun */
+function gameSection(app, game, begun) {
   const { t } = app.i18n;
   const picture = game.picture(app.i18n);
   arrive(picture, app.pace());
   return h(
     'section',
-    { class: day ? 'hero with-day' : 'hero', 'data-game': game.name },
+    { class: 'hero', 'data-game': game.name },
     h('div', { class: 'hero-picture' }, picture),
     h(
       'div',
       { class: 'hero-text' },
       h('h2', null, t(game.title)),
       h('p', { class: 'tagline' }, t(game.tagline)),
-      day,
       h('div', { class: 'hero-play' }, playButtons(app, game), begun),
-      game.readsCode && codeForm(app, game),
       h(
         'nav',
         { class: 'hero-links', 'aria-label': t(game.title) },
@@ -109,6 +108,7 @@ function gameSection(app, game, begun, day) {
         h('a', { href: `/rules/${game.name}`, 'data-role': 'rules' }, t('nav.rules')),
         game.example && h('a', { href: `/examples/${game.name}`, 'data-role': 'example' }, t('nav.example')),
       ),
+      game.readsCode && codeForm(app, game),
     ),
   );
 }

@@ -101,6 +101,11 @@ export class WaitingRoom {
 
   destroy() {
     clearInterval(this.#timer);
+    const { root } = this.#app;
+    if (!this.#frame.element.contains(document.activeElement)) return;
+    // What comes in its place finds the focus where it will stand, and takes it.
+    root.tabIndex = -1;
+    root.focus();
   }
 
   get #link() {

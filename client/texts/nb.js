@@ -95,7 +95,7 @@ export default {
     'status.lost': 'mistet forbindelsen',
     'status.away': 'borte – en robot spiller',
     'status.bot': 'robot',
-    'settings.title': 'Innstillinger',
+    'settings.title': 'Valg',
     'settings.thisGame': 'Dette partiet',
     'settings.general': 'Overalt',
     'settings.language': 'Språk',

@@ -20,6 +20,7 @@ const ENTERED_MS = 1500;
 
 export class DayCard {
   #app;
+  #game;
   #told;
   #fresh;
   /** @type {Countdown | null} */
@@ -30,16 +31,17 @@ export class DayCard {
   #leaf = h('div', { class: 'day-leaf' });
   #date = h('p', { class: 'day-date' });
 
-  /** @param {App} app @param {(day: Day) => void} told called when it is known what day it is */
-  constructor(app, told) {
+  /** @param {App} app @param {string} game what its game is called @param {(day: Day) => void} told called when it is known what day it is */
+  constructor(app, game, told) {
     const { t } = app.i18n;
     this.#app = app;
+    this.#game = game;
     this.#told = told;
     this.element = h(
       'section',
       { class: 'day-card', 'data-role': 'day-card', 'data-state': 'loading', 'aria-labelledby': 'day-card-title' },
       this.#leaf,
-      h('div', { class: 'day-text' }, h('h3', { id: 'day-card-title' }, t('daily.title')), this.#date, this.#body),
+      h('div', { class: 'day-text' }, h('h2', { id: 'day-card-title' }, t('daily.title')), this.#date, this.#body),
     );
     this.#showDate(todayHere());
     this.#body.append(h('p', { class: 'day-line' }, t('loading')));
@@ -60,7 +62,7 @@ export class DayCard {
   /** @param {string} date */
   #showDate(date) {
     this.#leaf.replaceChildren(leaf(this.#app.i18n, date));
-    this.#date.textContent = longDate(this.#app.i18n, date);
+    this.#date.textContent = `${longDate(this.#app.i18n, date)} · ${this.#game}`;
   }
 
   /** @param {Day} day */

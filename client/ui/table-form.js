@@ -28,7 +28,7 @@ export class TableForm {
       'div',
       { class: 'settings' },
       (game.party?.choices ?? []).map((choice) => this.#own(choice)),
-      this.#choice('pace', t('table.pace'), '', PACES.map((pace) => [pace, pace ? t('table.seconds', { n: pace }) : t('table.unlimited')]), PACE),
+      this.#choice('pace', t('table.pace'), game.party?.paceHint ? t(game.party.paceHint) : '', PACES.map((pace) => [pace, pace ? t('table.seconds', { n: pace }) : t('table.unlimited')]), PACE),
       this.#choice('level', t('table.level'), '', levels.map((level) => [level, t(`level.${level}`)]), levels[0]),
       this.#switch('public', t('table.public'), t('table.publicHint'), false),
     );

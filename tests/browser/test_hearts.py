@@ -164,8 +164,10 @@ def test_a_server_killed_in_mid_trick_goes_on_with_it(
     server.kill()
     banner = page.locator('[data-role="banner"]')
     expect(banner).to_contain_text("Connection lost")
-    # what is played meanwhile is kept
+    # what is played meanwhile is kept, and said to be on its way
     table.tap(card)
+    expect(table.card(card)).to_have_attribute("data-going", "")
+    expect(status).to_have_text("Sending…")
     server.start()
     table.as_far_as(version + 1)
     expect(banner).to_be_empty()
@@ -224,8 +226,10 @@ def test_every_screen_shows_all_of_the_table_and_notices_keep_off_the_hand(
     for width, height in SCREENS:
         resize(page, width, height)
         inside(boxes(start) + boxes(hint), width, height)
-    table.start()
+    start.focus()
+    page.keyboard.press("Enter")
     table.phase("passing")
+    expect(table.hand.locator(":focus")).to_have_count(1)
     held, tools = page.locator(".held-card"), page.locator(".tool, .home-link")
     confirm = table.panel.locator('[data-role="pass-confirm"]')
     for width, height in SCREENS:
@@ -236,6 +240,13 @@ def test_every_screen_shows_all_of_the_table_and_notices_keep_off_the_hand(
         inside(boxes(held) + boxes(tools) + boxes(toast), width, height)
         apart(boxes(held) + boxes(confirm), boxes(tools) + boxes(toast))
     assert Axe().run(page).violations_count == 0
+    for card in table.cards()[:3]:
+        table.tap(card)
+    lifted = page.locator("[data-chosen] > .card")
+    expect(lifted).to_have_count(3)
+    for width, height in SCREENS:
+        resize(page, width, height)
+        apart(boxes(lifted), boxes(table.seat(0)))
 
     page.goto(f"{origin}/learn/hearts")
     lesson = page.locator('[data-role="lesson"]')
@@ -346,7 +357,8 @@ def play_by_keyboard(table: HeartsTable, name: str) -> None:
         expect(table.card(wrong)).to_be_visible()
     table.walk(legal)
     keyboard.press("Enter")
-    expect(table.trick.and_(table.page.locator(f'[data-card="{legal}"]'))).to_be_attached()
+    # it is on the table, or with whoever took the trick
+    expect(table.hand.locator(f'[data-card="{legal}"]')).to_have_count(0)
 
 
 def expect_done(page: Page) -> None:

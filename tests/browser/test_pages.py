@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import Complaints
@@ -46,6 +47,17 @@ def test_a_game_begins_by_one_click(page: Page) -> None:
     page.goto("/")
     page.locator(f'{OURS} [data-role="play"]').click()
     expect(HeartTable(page).ready().info("code")).to_have_text(re.compile("^HH1-N-[A-Z2-7]{7}$"))
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844), (320, 568)])
+def test_both_games_are_seen_at_once_on_the_front_page(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto("/")
+    expect(page.locator('[data-role="day-go"]')).to_be_in_viewport(ratio=1)
+    for game in page.locator("[data-game]").all():
+        expect(game.locator("h2")).to_be_in_viewport(ratio=1)
+        expect(game.locator('[data-role="play"]')).to_be_in_viewport(ratio=1)
+    expect(page.locator("[data-game]")).to_have_count(2)
 
 
 def test_a_game_just_begun_can_be_continued_from_the_front_page(page: Page) -> None:

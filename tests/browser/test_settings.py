@@ -18,7 +18,7 @@ def choose_norwegian(page: Page) -> None:
     page.locator('[data-role="settings"]').click()
     page.locator('[data-setting="language"]').select_option("nb")
     # the dialog is still there, and speaks the other language
-    expect(page.locator('[data-dialog="settings"] h2')).to_have_text("Innstillinger")
+    expect(page.locator('[data-dialog="settings"] h2')).to_have_text("Valg")
     page.locator('[data-dialog="settings"] [data-role="close"]').click()
     expect(page.locator("html")).to_have_attribute("lang", "nb")
 
