@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
@@ -134,6 +135,26 @@ async def test_an_opener_who_gives_up_does_not_cost_the_others_the_room(house: H
     await asyncio.sleep(0)
     first.cancel()
     assert (await second).sid == sid
+
+
+async def test_an_opening_that_fails_after_its_opener_has_gone_is_nobody_s_error(
+    own: StoreProcess, opens: Open
+) -> None:
+    house = opens(own, timeout_s=SHORT_S)
+    sid = await begin(house.store)
+    await house.open(await begin(house.store))  # the lease is taken
+    complaints: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+    own.freeze()
+    opener = asyncio.ensure_future(house.open(sid))
+    await asyncio.sleep(0)
+    opening = house._opening[sid]
+    opener.cancel()
+    await asyncio.wait([opener, opening])
+    own.thaw()
+    del opener, opening
+    gc.collect()
+    assert complaints == []
 
 
 async def test_rules_that_a_log_did_not_begin_with_do_not_play_it(house: House) -> None:

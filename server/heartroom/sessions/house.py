@@ -223,7 +223,7 @@ class House:
         task = self._opening.get(sid)
         if task is None:
             task = self._opening[sid] = asyncio.create_task(self._open(sid))
-            task.add_done_callback(lambda _: self._opened(sid))
+            task.add_done_callback(partial(self._opened, sid))
         return await asyncio.shield(task)
 
     async def rename(self, pid: str, raw: str) -> str:
@@ -328,7 +328,9 @@ class House:
             self.tidy(room)
         return room
 
-    def _opened(self, sid: str) -> None:
+    def _opened(self, sid: str, task: asyncio.Task[Room]) -> None:
+        if not task.cancelled():
+            task.exception()  # whoever asked may have gone
         self._opening.pop(sid, None)
         self._early.pop(sid, None)
 
