@@ -23,7 +23,7 @@ CLIENT_SOURCES := $(shell find client -mindepth 1 \( -name node_modules -o -name
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help play test unit lint types format client audit bench clean lock
+.PHONY: help play test unit lint types format client audit bench faults clean lock
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile

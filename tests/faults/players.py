@@ -73,9 +73,9 @@ class Session:
 class Ground:
     """What all clients share: where the nodes are, and what all count together."""
 
-    def __init__(self, rng: random.Random, ports: Callable[[], list[int]]) -> None:
+    def __init__(self, seed: int, ports: Callable[[], list[int]]) -> None:
         """`ports`: of the nodes that live."""
-        self.rng: Final = rng
+        self.seed: Final = seed
         self.ports: Final = ports
         self.sessions: Final[dict[str, Session]] = {}
         self.lookers: Final[list[Looker]] = []
@@ -170,6 +170,9 @@ class Looker:
         self.ground: Final = ground
         self.pid: Final = pid
         self.who: Final = who
+        self.chance: Final = random.Random(f"{ground.seed} {who}")
+        """Its own, so that what it means to do depends on nobody else, nor on how often it must connect."""
+        self._ways: Final = random.Random(f"{ground.seed} ways of {who}")
         self.wire: Wire | None = None
         self.session: Session | None = None
         self.sight: Sight | None = None
@@ -208,7 +211,7 @@ class Looker:
 
     def pick(self, ports: list[int]) -> int:
         """Where to go."""
-        return self.ground.rng.choice(ports)
+        return self._ways.choice(ports)
 
     def describe(self) -> str:
         """Who it is, and how far it has come."""
@@ -378,7 +381,7 @@ class Player(Looker):
 
     def seated(self, session: Session, seat: int) -> None:
         """Notes what it does in a session from now on."""
-        self.acts = Acts(seat, self.ground.rng.randrange(1, 2**52))
+        self.acts = Acts(seat, self.chance.randrange(1, 2**52))
         session.acts.append(self.acts)
 
     def answered(self, message: list[Any]) -> None:
@@ -437,9 +440,9 @@ class Solitaire(Player):
             return
         if self._ranked is not None:
             session, self._ranked = self.ground.session(self._ranked, GAME.name), None
-            self._begin(session, Script.to_win(self.ground.rng))
+            self._begin(session, Script.to_win(self.chance))
         elif not self.ground.ending:
-            self._script = Script.some(self.ground.rng)
+            self._script = Script.some(self.chance)
             self._asked = next(self._numbers)
             self.send([NEW, self._asked, GAME.name, {"code": self._script.code}])
         else:
@@ -447,7 +450,7 @@ class Solitaire(Player):
 
     def _begin(self, session: Session, script: Script) -> None:
         self._script, self._last, self._found, self._asked = script, None, -1, 0
-        self._under_way = self.ground.rng.choice((1, 1, 2, 4))
+        self._under_way = self.chance.choice((1, 1, 2, 4))
         self.seated(session, 0)
         self.turn_to(session)
         for watcher in self.watchers:
@@ -553,7 +556,7 @@ class Hearts(Player):
             elif phase == SCORED:
                 self.act(None, ("next",))
             elif phase == PLAYING and self.view[FIELD["legal"]]:
-                self.act(None, ("play", self.ground.rng.choice(self.view[FIELD["legal"]])))
+                self.act(None, ("play", self.chance.choice(self.view[FIELD["legal"]])))
 
     def _sit_down(self, chairs: list[int]) -> None:
         """May be asked for again and again; what has been done is refused, and no harm."""

@@ -39,6 +39,7 @@ from tests.faults.players import Ground, Hearts, Player, Session, Solitaire, Spe
 from tests.support.stores import PATIENCE_S
 
 T = TypeVar("T")
+Harm = Callable[[random.Random], Awaitable[None]]
 
 PAUSE_S: Final = Store.LEASE_MS / 1000 + 1.5
 """How long a node is paused: past its lease."""
@@ -121,9 +122,7 @@ class Run:
         self.place: Final = where
         self.plan: Final = plan
         self.report: Final = Report(plan.seed)
-        self.chance: Final = random.Random(plan.seed)
-        """Of the faults. What the players do has chances of its own, or its order would depend on theirs."""
-        self.ground: Final = Ground(random.Random(plan.seed + 1), where.ports)
+        self.ground: Final = Ground(plan.seed, where.ports)
         self.players: list[Player] = []
         self._say = say
         self._began_s = time.monotonic()
@@ -148,9 +147,9 @@ class Run:
         people = [asyncio.ensure_future(looker.run()) for looker in self.ground.lookers]
         watching = asyncio.ensure_future(self.ground.watch_over())
         lanes = [
-            asyncio.ensure_future(self._lane(self.plan.kill_s, self._kill)),
-            asyncio.ensure_future(self._lane(self.plan.store_s, self._harm)),
-            asyncio.ensure_future(self._lane(self.plan.pause_s, self._pause)),
+            asyncio.ensure_future(self._lane("kills", self.plan.kill_s, self._kill)),
+            asyncio.ensure_future(self._lane("harms", self.plan.store_s, self._harm)),
+            asyncio.ensure_future(self._lane("pauses", self.plan.pause_s, self._pause)),
         ]
         try:
             await asyncio.gather(self._enough(people), *lanes)
@@ -187,7 +186,7 @@ class Run:
             await asyncio.wait(self._doing)
 
     async def _seat(self) -> None:
-        rng, plan = self.ground.rng, self.plan
+        plan, chance = self.plan, random.Random(f"{self.plan.seed} seats")
         for number in range(plan.solitaires):
             pid = secrets.token_urlsafe(12)
             ranked = await self._begin_ranked(pid) if number < plan.ranked else None
@@ -201,10 +200,10 @@ class Run:
             guest = Hearts(self.ground, secrets.token_urlsafe(12), f"guest {number}", host)
             self.players += (host, guest)
             Spectator(self.ground, secrets.token_urlsafe(12), f"spectator of table {number}", host)
-        rng.shuffle(self.ground.lookers)
+        chance.shuffle(self.ground.lookers)
 
     async def _begin_ranked(self, pid: str) -> str:
-        address = f"127.0.0.1:{self.ground.rng.choice(self.place.ports())}"
+        address = f"127.0.0.1:{self.place.ports()[0]}"
         headers = {
             "Cookie": self.ground.cookie(pid),
             "Origin": f"http://{address}",
@@ -279,18 +278,20 @@ class Run:
 
     # -- harming
 
-    async def _lane(self, between_s: tuple[float, float], harm: Callable[[], Awaitable[None]]) -> None:
-        """One fault after another of some kinds, until it is enough."""
+    async def _lane(self, name: str, between_s: tuple[float, float], harm: Harm) -> None:
+        """One fault after another of some kinds, until it is enough. Each lane has chances of its own, so
+        that what it does depends on the others as little as can be."""
+        chance = random.Random(f"{self.plan.seed} {name}")
         while not self._is_enough:
-            await asyncio.sleep(self.chance.uniform(*between_s))
+            await asyncio.sleep(chance.uniform(*between_s))
             if not self._is_enough:
-                await harm()
+                await harm(chance)
 
-    async def _kill(self) -> None:
+    async def _kill(self, chance: random.Random) -> None:
         living = self.place.living()
         if len(living) < 2:  # somebody must be left to go to
             return
-        node = self.chance.choice(living)
+        node = chance.choice(living)
         self._note(f"kill node {self.place.nodes.index(node)}")
         node.up = False
         await self._threaded(node.kill)
@@ -301,11 +302,11 @@ class Run:
         if not task.cancelled() and (error := task.exception()) is not None:
             self._accuse(f"a node could not be started: {error}")
 
-    async def _pause(self) -> None:
+    async def _pause(self, chance: random.Random) -> None:
         living = self.place.living()
         if len(living) < 2:
             return
-        node = self.chance.choice(living)
+        node = chance.choice(living)
         self._note(f"pause node {self.place.nodes.index(node)}")
         node.frozen = True
         await self._threaded(node.freeze)
@@ -316,34 +317,35 @@ class Run:
         self._note(f"node {self.place.nodes.index(node)} goes on")
         self.report.faults["pauses"] += 1
 
-    async def _harm(self) -> None:
+    async def _harm(self, chance: random.Random) -> None:
         """Something that befalls the store or connections. One at a time: the cluster must be whole."""
-        await self.chance.choice((self._restart_shard, self._move_slot, self._cut_clients, self._cut_store))()
+        harms: tuple[Harm, ...] = (self._restart_shard, self._move_slot, self._cut_clients, self._cut_store)
+        await chance.choice(harms)(chance)
 
-    async def _restart_shard(self) -> None:
-        shard = self.chance.choice(self.place.cluster.primaries)
+    async def _restart_shard(self, chance: random.Random) -> None:
+        shard = chance.choice(self.place.cluster.primaries)
         self._note(f"restart shard {self.place.cluster.primaries.index(shard)}")
         await self._threaded(self.place.restart, shard)
         self.report.faults["shard restarts"] += 1
 
-    async def _move_slot(self) -> None:
+    async def _move_slot(self, chance: random.Random) -> None:
         playing = sorted(player.session.sid for player in self.players if player.session is not None)
         if not playing:
             return
-        sid = self.chance.choice(playing)
+        sid = chance.choice(playing)
         self._note(f"move slot {slot_of(keys.session(sid))}")
         move = await self._threaded(self.place.cluster.begin_move, sid)
         for _ in range(2):
-            await asyncio.sleep(self.chance.uniform(0.05, 0.3))
+            await asyncio.sleep(chance.uniform(0.05, 0.3))
             left = await self._threaded(move.left)
             if left:
-                await self._threaded(move.carry, self.chance.choice(sorted(left)))
-        await asyncio.sleep(self.chance.uniform(0.05, 0.3))
+                await self._threaded(move.carry, chance.choice(sorted(left)))
+        await asyncio.sleep(chance.uniform(0.05, 0.3))
         await self._threaded(move.end)
         self.report.faults["slots moved"] += 1
 
-    async def _cut_clients(self) -> None:
-        node = self.chance.choice(self.place.nodes)
+    async def _cut_clients(self, chance: random.Random) -> None:
+        node = chance.choice(self.place.nodes)
         wires = [looker.wire for looker in self.ground.lookers if looker.wire is not None]
         cut = [wire for wire in wires if wire.port == node.port]
         self._note(f"cut {len(cut)} clients of node {self.place.nodes.index(node)}")
@@ -351,11 +353,11 @@ class Run:
             wire.drop()
         self.report.faults["nodes cut from their clients"] += 1
 
-    async def _cut_store(self) -> None:
+    async def _cut_store(self, chance: random.Random) -> None:
         living = self.place.living()
         if not living:
             return
-        node = self.chance.choice(living)
+        node = chance.choice(living)
         cut = await self._threaded(self.place.cut_store, node)
         self._note(f"cut {cut} connections of node {self.place.nodes.index(node)} to the store")
         self.report.faults["nodes cut from the store"] += 1
