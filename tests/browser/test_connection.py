@@ -307,7 +307,10 @@ def test_a_new_game_asked_for_while_the_server_is_away_begins_when_it_is_back(
     HeartTable(page).ready()
 
 
-def test_a_page_without_network_says_so_soon_and_goes_on_when_it_is_back(page: Page) -> None:
+def test_a_page_without_network_says_so_soon_and_goes_on_when_it_is_back(
+    page: Page, complaints: Complaints
+) -> None:
+    complaints.expect(AWAY)
     table = deal(page)
     table.draw()
     table.version(1)
