@@ -16,7 +16,7 @@ import { handSpots } from './layout.js';
  * @property {string} why in `play`: the text of why the others may not
  * @property {ReadonlySet<Card>} chosen selected, or given away
  * @property {ReadonlySet<Card>} fresh just received
- * @property {Card | null} going its play is under way
+ * @property {ReadonlySet<Card>} going what is done with them is under way
  */
 
 const DEAL_MS = 380;
@@ -170,7 +170,7 @@ export class Hand {
       'data-legal': mode === 'play' ? String(!refused) : null,
       'data-chosen': chosen.has(card),
       'data-fresh': fresh.has(card),
-      'data-going': going === card,
+      'data-going': going.has(card),
     });
     if (!this.#interactive) return;
     const more = [refused && why, fresh.has(card) && t('hearts.fresh')].filter(Boolean);

@@ -11,7 +11,7 @@
 //   [data-role="trick"]          in it [data-card][data-seat], with data-led, data-winning, data-held (still in the air)
 //   [data-role="broken"]         the sign of broken hearts: data-broken = true | false
 //   [data-role="status"]         whose turn it is; data-mine
-//   [data-role="panel"]          data-panel = pass | passed | scored | over; in it pass-confirm (aria-disabled until three
+//   [data-role="panel"]          data-panel = pass | passed | scored | over; in it sending, pass-confirm (aria-disabled until three
 //                                are chosen), next, waiting-for, claimed, moon, winners, again, replay
 //   [data-role="claim"]          there when the rest can be claimed; its dialog [data-dialog="claim"] has claim-confirm
 //   [data-role="sheet"]          see sheet.js; on demand in [data-dialog="sheet"], by the tool [data-role="scores"]
@@ -57,6 +57,7 @@ export const game = {
       { name: 'omnibus', label: 'hearts.omnibusName', hint: 'hearts.omnibus', values: null, fallback: false },
     ],
     levels: ['easy', 'good'],
+    paceHint: 'hearts.paceHint',
     waits(view) {
       const { toAct, phase, handNumber, trickNumber, trick } = spread(view);
       const cards = trick(trickNumber)?.cards.length ?? 0;

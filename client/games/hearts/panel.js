@@ -1,7 +1,7 @@
 // Owns: the panel over the felt: what to pass and to whom, the score of a hand, the end of the game.
 // Must not know: the rules, the connection.
 //
-// Hooks for tests: [data-role="panel"] data-panel = pass | passed | scored | over; pass-confirm, next, again, replay
+// Hooks for tests: [data-role="panel"] data-panel = pass | passed | scored | over; in it sending, pass-confirm, next, again, replay
 
 import { h, nameTag, set } from '../../ui/dom.js';
 import { icon } from '../../ui/icons.js';
@@ -26,7 +26,7 @@ import { sheet } from './sheet.js';
  * @property {(path: string) => void} go
  */
 
-/** @typedef {{ now: Spread, chosen: number, canPass: boolean, passed: boolean, ready: boolean, settled: boolean }} PanelLook */
+/** @typedef {{ now: Spread, chosen: number, canPass: boolean, passed: boolean, ready: boolean, sending: boolean, settled: boolean }} PanelLook sending: an answer is still to come */
 
 export class Panel {
   #host;
@@ -41,9 +41,9 @@ export class Panel {
   /** @param {PanelLook} look */
   show(look) {
     const kind = kindOf(look);
-    const { now, chosen, ready } = look;
+    const { now, chosen, ready, sending } = look;
     const people = this.#host.people();
-    const seen = [kind, now.handNumber, chosen, ready, now.toAct, people.names, people.chairs].join(' ');
+    const seen = [kind, now.handNumber, chosen, ready, sending, now.toAct, people.names, people.chairs].join(' ');
     if (seen === this.#seen) return;
     this.#seen = seen;
     const focused = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute('data-role') : null;
@@ -61,7 +61,7 @@ export class Panel {
   /** @param {string} kind @param {PanelLook} look @returns {Node[]} */
   #content(kind, look) {
     if (kind === 'pass') return this.#pass(look);
-    if (kind === 'passed') return [this.#waitingFor(look.now.toAct)].filter((node) => node !== null);
+    if (kind === 'passed') return [look.sending ? this.#sending() : this.#waitingFor(look.now.toAct)].filter((node) => node !== null);
     if (kind === 'scored') return this.#scored(look);
     if (kind === 'over') return this.#over(look);
     return [];
@@ -82,7 +82,7 @@ export class Panel {
   }
 
   /** @param {PanelLook} look */
-  #scored({ now, ready }) {
+  #scored({ now, ready, sending }) {
     const { i18n, people, order, interactive, next } = this.#host;
     const { t } = i18n;
     const button = () => h('button', { type: 'button', class: 'button main', 'data-role': 'next', onclick: next }, t('hearts.next'));
@@ -90,7 +90,7 @@ export class Panel {
       this.#claimed(now),
       this.#moon(now),
       scrolling(sheet(i18n, people(), now, order)),
-      ready ? this.#waitingFor(now.toAct) : interactive ? button() : null,
+      sending ? this.#sending() : ready ? this.#waitingFor(now.toAct) : interactive ? button() : null,
     ].filter((node) => node !== null);
   }
 
@@ -99,7 +99,7 @@ export class Panel {
     const { i18n, people, order, seat, interactive, replay, again, go } = this.#host;
     const { t, nodes } = i18n;
     const won = seat !== null && now.winners.includes(seat);
-    const names = h('span', null, now.winners.flatMap((winner, i) => [i > 0 && ', ', nameTag(nameOf(i18n, people(), winner))]));
+    const names = h('span', null, i18n.listNodes(now.winners.map((winner) => nameTag(nameOf(i18n, people(), winner)))));
     const title = won ? [t(now.winners.length > 1 ? 'hearts.youShare' : 'hearts.youWin')] : nodes('hearts.wins', { n: now.winners.length, names });
     return [
       h('h2', { 'data-role': 'winners' }, title),
@@ -132,12 +132,16 @@ export class Panel {
     return h('p', { class: 'moon-line', 'data-role': 'moon' }, '☾ ', shooter === seat ? i18n.t('hearts.youShot') : h('span', null, i18n.nodes('hearts.shot', { name: nameTag(nameOf(i18n, people(), shooter)) })));
   }
 
+  #sending() {
+    return h('p', { class: 'waiting-for sending', 'data-role': 'sending' }, this.#host.i18n.t('hearts.sending'));
+  }
+
   /** @param {number[]} seats */
   #waitingFor(seats) {
     const { i18n, people, seat } = this.#host;
     const others = seats.filter((other) => other !== seat);
     if (!others.length) return null;
-    const names = others.flatMap((other, i) => [i > 0 && ', ', nameTag(nameOf(i18n, people(), other))]);
+    const names = i18n.listNodes(others.map((other) => nameTag(nameOf(i18n, people(), other))));
     return h('p', { class: 'waiting-for', 'data-role': 'waiting-for' }, i18n.nodes('hearts.waitingFor', { names: h('span', null, names) }));
   }
 }

@@ -34,7 +34,7 @@ export function happened(i18n, people, own, before, after) {
   if (b.claimed && !a.claimed) said.push(t('hearts.said.claimed', { name: name(b.claimed.seat) }));
   else for (const seat of SEATS) if (b.took[seat] > a.took[seat]) said.push(taken(i18n, name(seat), b.points[seat] - a.points[seat]));
   if (b.sheet.length > a.sheet.length) said.push(...scored(i18n, name, b));
-  if (b.phase === 'over' && a.phase !== 'over') said.push(t('hearts.said.won', { n: b.winners.length, names: b.winners.map(name).join(', ') }));
+  if (b.phase === 'over' && a.phase !== 'over') said.push(t('hearts.said.won', { n: b.winners.length, names: i18n.list(b.winners.map(name)) }));
   return said.map(capitalized);
 }
 

@@ -118,6 +118,7 @@ export class Table {
     this.#keepChosen();
     if (before && before.view !== position.view) this.#callToAct(spread(before.view), this.#now());
     this.#paint();
+    if (!before) this.#takeFocus();
   }
 
   peopleChanged() {
@@ -322,6 +323,11 @@ export class Table {
   /** An action of ours that is not answered yet. @param {string} verb */
   #underWay(verb) {
     return this.#latest?.pending.find(({ action, doomed }) => !doomed && action[0] === verb)?.action;
+  }
+
+  /** @param {...string} verbs */
+  #sending(...verbs) {
+    return verbs.some((verb) => this.#underWay(verb) !== undefined);
   }
 
   /** Changes with every turn. */
@@ -638,7 +644,6 @@ export class Table {
     const given = now.phase === 'passing' ? now.given(this.#base) : [];
     const pending = this.#underWay('pass');
     const chosen = given.length ? given : pending ? pending.slice(1).map(Number) : [...this.#chosen];
-    const going = this.#underWay('play')?.[1];
     this.#hand.show({
       cards,
       mode,
@@ -646,7 +651,7 @@ export class Table {
       why: mode === 'play' && now.why ? codeText(now.why) : '',
       chosen: new Set(chosen),
       fresh: new Set(current.trickNumber === 1 && current.phase === 'playing' ? received(current, this.#base) : []),
-      going: going === undefined ? null : Number(going),
+      going: new Set((pending ?? this.#underWay('play') ?? []).slice(1).map(Number)),
     });
   }
 
@@ -691,7 +696,7 @@ export class Table {
     const nodes = this.#statusNodes(now);
     const text = nodes.map((node) => (typeof node === 'string' ? node : node.textContent)).join('');
     if (this.#status.textContent !== text) this.#status.replaceChildren(...nodes);
-    set(this.#status, { 'data-mine': this.#mode() === 'play' });
+    set(this.#status, { 'data-mine': this.#mode() === 'play', 'data-sending': this.#sending('play', 'claim') });
     const may = now.mayClaim && this.#mode() === 'play';
     set(this.#claim, { hidden: !may });
   }
@@ -708,6 +713,7 @@ export class Table {
     if (now.phase !== 'playing') return [];
     const [turn] = now.toAct;
     if (turn === seat && people().chairs[seat] === 'away') return [];
+    if (this.#sending('play', 'claim')) return [t('hearts.sending')];
     if (turn !== seat) return turn === undefined ? [] : nodes('hearts.status.turn', { name: nameTag(nameOf(i18n, people(), turn)) });
     if (now.trick(now.trickNumber)) return [t('hearts.status.yours')];
     return [t(now.trickNumber === 1 && String(now.legal) === String([TWO_OF_CLUBS]) ? 'hearts.status.twoOfClubs' : 'hearts.status.lead')];
@@ -725,9 +731,16 @@ export class Table {
       canPass: this.#mode() === 'pass',
       passed,
       ready: !interactive || seat === null ? !this.#handShown() : !now.toAct.includes(seat) || this.#underWay('next') !== undefined,
+      sending: this.#sending('pass', 'next'),
       settled,
     });
     this.#keepFocus(focused, was);
+  }
+
+  /** The focus that was in what stood here before goes to the hand. */
+  #takeFocus() {
+    const at = document.activeElement;
+    if (this.#host.interactive && at !== document.body && at?.contains(this.#root)) this.#hand.focus();
   }
 
   /** The focus is where the player has something to do. @param {boolean} focused @param {string | undefined} was */
