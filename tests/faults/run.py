@@ -43,6 +43,8 @@ Harm = Callable[[random.Random], Awaitable[None]]
 
 PAUSE_S: Final = Store.LEASE_MS / 1000 + 1.5
 """How long a node is paused: past its lease."""
+KINDS: Final = ("shard restarts", "slots moved", "nodes cut from their clients", "nodes cut from the store")
+"""Faults besides kills and pauses, of each of which there must be some."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Plan:
     """Between two kills."""
     store_s: tuple[float, float] = (1.5, 3.5)
     """Between two faults of the store, or of connections."""
-    pause_s: tuple[float, float] = (3.0, 6.0)
+    pause_s: tuple[float, float] = (2.0, 20.0)
     """Between two pauses of a node."""
     pauses: int = 1
     """At least so many."""
@@ -128,6 +130,7 @@ class Run:
         self._began_s = time.monotonic()
         self._doing: set[asyncio.Future[Any]] = set()
         """What is being done in threads, which nothing can cancel."""
+        self._deck: list[Harm] = []
 
     async def go(self) -> Report:
         """Plays, harms, ends, checks. Fails only if it cannot be brought to an end."""
@@ -242,6 +245,7 @@ class Run:
             self.ground.acknowledged >= self.plan.actions
             and faults["kills"] >= self.plan.kills
             and faults["pauses"] >= self.plan.pauses
+            and all(faults[kind] for kind in KINDS)
         )
 
     async def _all_act_again(self) -> None:
@@ -319,8 +323,10 @@ class Run:
 
     async def _harm(self, chance: random.Random) -> None:
         """Something that befalls the store or connections. One at a time: the cluster must be whole."""
-        harms: tuple[Harm, ...] = (self._restart_shard, self._move_slot, self._cut_clients, self._cut_store)
-        await chance.choice(harms)(chance)
+        if not self._deck:  # each once, before any comes again
+            self._deck = [self._restart_shard, self._move_slot, self._cut_clients, self._cut_store]
+            chance.shuffle(self._deck)
+        await self._deck.pop()(chance)
 
     async def _restart_shard(self, chance: random.Random) -> None:
         shard = chance.choice(self.place.cluster.primaries)
