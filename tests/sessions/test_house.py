@@ -936,3 +936,21 @@ async def test_news_that_outruns_the_log_is_no_loss(shared: StoreProcess, opens:
     assert stranger.table.epoch == epoch
     await here.aclose()
     await store.aclose()
+
+
+async def test_what_follows_a_game_s_end_is_done_when_the_store_is_back(house: House) -> None:
+    """It was left undone until somebody opened the session again."""
+    told: list[str] = []
+
+    async def follow(room: Room) -> None:
+        told.append(room.sid)
+        if len(told) < 3:
+            raise Away
+
+    house.when_over.append(follow)
+    player = pid()
+    guest = await Guest.join(house, await begin(house.store, player), player)
+    for action in WINNING:
+        await guest.act(*action)
+    await until(unlisted(house.store, player, guest.room.sid))
+    assert told == [guest.room.sid] * 3

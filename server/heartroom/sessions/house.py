@@ -277,7 +277,7 @@ class House:
     def tidy(self, room: Room) -> None:
         """Brings the lists that the room's session is in (or should be) in line with it. A node that dies
         before leaves that to the next one that opens the session."""
-        self._spawn(self._unless_away(self._tidy(room)))
+        self._spawn(self._tidy_in_the_end(room))
 
     async def tidied(self, room: Room) -> None:
         """The same, done when this returns. Raises `Away`."""
@@ -473,6 +473,16 @@ class House:
             for pid in room.players:
                 if pid in names_now:
                     room.rename(pid, names_now[pid])
+
+    async def _tidy_in_the_end(self, room: Room) -> None:
+        pause = self.RETRY_S[0]
+        while self.rooms.get(room.sid) is room:
+            try:
+                await self._tidy(room)
+                return
+            except Away:
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, self.RETRY_S[1])
 
     async def _tidy(self, room: Room) -> None:
         game = room.game.name
