@@ -122,16 +122,22 @@ NewContext = Callable[..., BrowserContext]
 
 
 @pytest.fixture
-def new_context(new_context: NewContext, complaints: Complaints) -> NewContext:
+def new_context(new_context: NewContext, complaints: Complaints) -> Iterator[NewContext]:
     expect.set_options(timeout=PATIENCE_MS)
+    made: list[BrowserContext] = []
 
     def make(**options: Any) -> BrowserContext:
         context = new_context(**options)
         context.set_default_timeout(PATIENCE_MS)
         complaints.listen(context)
+        made.append(context)
         return context
 
-    return make
+    yield make
+    for context in made:
+        for page in context.pages:
+            # a request that the test answers may be under way, and its page is going to be closed
+            page.unroute_all(behavior="wait")
 
 
 @pytest.fixture

@@ -248,7 +248,7 @@ async def test_with_nobody_looking_on_it_rests_and_goes_on_when_somebody_does(qu
 
 async def test_a_game_that_nobody_plays_any_more_is_not_listed_as_live(quick: House) -> None:
     live = Live(quick)
-    (guest,) = await table(quick)
+    (guest,) = await table(quick, public=True)
     await start(guest)
     watcher = await Guest.join(quick, guest.room.sid)
     await guest.outlet.until(lambda: see(guest, "to_act") == [0])
