@@ -89,6 +89,7 @@ def test_the_heart_is_as_large_as_the_screen_allows(new_context: NewContext) -> 
     table = deal(page)
     for width, height in SCREENS:
         page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function("(width) => innerWidth === width", arg=width)
         # the board is laid out anew when it has its new size, between two frames
         page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         widths[width, height] = table.place(TIP).evaluate("tip => tip.getBoundingClientRect().width")
