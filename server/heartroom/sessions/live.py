@@ -168,10 +168,6 @@ def _interest(playing: Playing) -> tuple[int, int, str]:
     return -playing.viewers, -playing.since_ms, playing.session
 
 
-def _watching(room: Room) -> int:
-    return sum(viewer.seat is None for watching in room.viewers.values() for viewer in watching)
-
-
 def _is_listed(room: Room) -> bool:
     if room.started_ms is None or room.is_over or room.table.closed or not room.table.started:
         return False
@@ -182,7 +178,7 @@ def _is_listed(room: Room) -> bool:
 
 def _attraction(room: Room) -> tuple[int, int, str]:
     """`_interest`, for less."""
-    return -_watching(room), -(room.started_ms or 0), room.sid
+    return -room.spectators, -(room.started_ms or 0), room.sid
 
 
 @functools.cache
@@ -210,5 +206,5 @@ def _playing(room: Room) -> Playing:
         progress=knowing.progress(room.state) if knowing else None,
         since_ms=room.started_ms,
         players=len(room.seats_here),
-        viewers=_watching(room),
+        viewers=room.spectators,
     )

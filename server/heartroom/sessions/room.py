@@ -307,6 +307,11 @@ class Room:
         """All who look on, players too."""
         return [viewer for watching in self.viewers.values() for viewer in watching]
 
+    @property
+    def spectators(self) -> int:
+        """How many look on here without a seat."""
+        return sum(viewer.seat is None for watching in self.viewers.values() for viewer in watching)
+
     def detach(self, viewer: Viewer) -> None:
         """`viewer` looks on no more. What it has sent is still done."""
         watching = self.viewers.get(viewer.kind)
@@ -898,8 +903,7 @@ class Room:
         )
 
     def _table(self) -> bytes:
-        watching = self._viewers_elsewhere
-        watching += sum(viewer.seat is None for viewers in self.viewers.values() for viewer in viewers)
+        watching = self._viewers_elsewhere + self.spectators
         if self._driver is None:
             return outbound.table(self.names, watching, settings=[0, False, None, self.table.private, ""])
         chairs = [self._chair(seat) for seat in range(self.game.seats)]
