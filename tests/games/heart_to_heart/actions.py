@@ -99,7 +99,7 @@ def games(draw_value: st.DrawFn, undos: bool = False) -> tuple[tuple[int, ...], 
         takes = accepted(state)
         pairs = [action for action in takes if action[0] == "pair"]
         if undos and choice % 5 == 0:
-            takes = [undo()] if state.past else []
+            takes = [undo()] if state.undoable else []
         elif pairs and choice % 4:
             takes = pairs
         if not takes or GAME.outcome(state):

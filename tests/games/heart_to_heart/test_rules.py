@@ -161,7 +161,7 @@ def test_what_a_pair_may_not_be() -> None:
 
 def test_there_is_nothing_to_turn_when_stock_and_discard_are_gone() -> None:
     position = rules.Position((0,) * 22 + (16 + 1, 16 + 1, 0), (), 0, 40, 230, rules.IN_PLAY)
-    state = rules.State(position, (), 0, "a label")
+    state = rules.State(position, None, 0, 0, "a label")
     assert refusal(state, draw()) == "stock_empty"
     assert refusal(state, recycle()) == "nothing_to_recycle"
     assert GAME.outcome(go(state, pair(24, 23))) is not None
@@ -188,6 +188,24 @@ def test_undo_goes_back_a_hundred_moves() -> None:
     state = go(state, draw())
     assert field(state, "can_undo") == 1
     assert refusal(go(state, undo()), undo()) == "nothing_to_undo"
+
+
+def test_undo_finds_every_position_of_a_long_game_and_the_rest_is_forgotten() -> None:
+    state = play([])
+    positions = [state.position]
+    for turn in range(1, 1_000):
+        for action in (draw(), undo(), draw()) if turn % 3 == 0 else (draw(),):
+            state = go(state, action if field(state, "stock") or action == undo() else recycle())
+        positions.append(state.position)
+        length, past = 0, state.past
+        while past is not None:
+            length, past = length + 1, past[1]
+        assert min(turn, rules.UNDO_LIMIT) <= length < 2 * rules.UNDO_LIMIT
+        assert state.undoable == min(turn, rules.UNDO_LIMIT)
+    for position in positions[-2 : -2 - rules.UNDO_LIMIT : -1]:
+        state = go(state, undo())
+        assert state.position == position
+    assert refusal(state, undo()) == "nothing_to_undo"
 
 
 def test_undos_are_counted_for_ever() -> None:
@@ -219,7 +237,7 @@ def test_a_partner_anywhere_in_the_discard_is_not_stuck() -> None:
 
 def test_won_is_final() -> None:
     position = rules.Position((0,) * 24 + (16 + 1,), (1, 2, 3), 1, 40, 240, rules.IN_PLAY)
-    state = go(rules.State(position, (position,), 3, "a label"), pair(25, "discard"))
+    state = go(rules.State(position, (position, None), 1, 3, "a label"), pair(25, "discard"))
     assert [field(state, name) for name in ("status", "score", "can_undo", "stock")] == [rules.WON, 250, 0, 2]
     outcome = GAME.outcome(state)
     assert outcome is not None

@@ -90,12 +90,18 @@ class Position(NamedTuple):
         return "\n".join(lines)
 
 
+Past = tuple[Position, "Past"] | None
+"""Positions, the latest first, each with those before it. A chain, as a move then touches none of the others."""
+
+
 class State(NamedTuple):
     """A game: where it stands and what it can go back to."""
 
     position: Position
-    past: tuple[Position, ...]
-    """The positions that undo returns to, the latest last; at most `UNDO_LIMIT`."""
+    past: Past
+    """The positions that led here, with at least all that undo returns to."""
+    undoable: int
+    """How many of them undo returns to: at most `UNDO_LIMIT`."""
     undos: int
     """How often a move was taken back; never decreases."""
     code: str
@@ -111,7 +117,7 @@ def initial(deal: Sequence[object], code: str) -> State:
         rank if covers else rank + FREE for rank, covers in zip(deal[:HEART_SIZE], COVERED_BY, strict=True)
     )
     cycle = (deal[-1], *deal[HEART_SIZE:-1])
-    return State(Position(heart, cycle, 1, 0, 0, _status(heart, cycle)), (), 0, code)
+    return State(Position(heart, cycle, 1, 0, 0, _status(heart, cycle)), None, 0, 0, code)
 
 
 def parse_action(raw: object) -> Action:
@@ -135,14 +141,19 @@ def apply(state: State, action: Action) -> State:
     if action[0] == "undo":
         return _undo(state)
     after = _MOVES[action[0]](position, action)
-    return State(after, (*state.past[1 - UNDO_LIMIT :], position), state.undos, state.code)
+    _, past, undoable, undos, code = state
+    if after.moves % UNDO_LIMIT == 0:
+        past = _latest(past)
+    if undoable < UNDO_LIMIT:
+        undoable += 1
+    return State(after, (position, past), undoable, undos, code)
 
 
 def view(state: State) -> View:
     """What everybody sees: one value for each of `FIELDS`."""
-    (heart, cycle, turned, moves, score, status), past, undos, code = state
+    (heart, cycle, turned, moves, score, status), _, undoable, undos, code = state
     top = cycle[turned - 1] if turned else 0
-    can_undo = 1 if past and status != WON else 0
+    can_undo = 1 if undoable and status != WON else 0
     return (*heart, len(cycle) - turned, turned, top, moves, score, undos, status, can_undo, code)
 
 
@@ -187,9 +198,23 @@ def _pair(position: Position, action: Action) -> Position:
 
 
 def _undo(state: State) -> State:
-    if not state.past:
+    _, past, undoable, undos, code = state
+    if not undoable or past is None:
         raise Refused("nothing_to_undo")
-    return State(state.past[-1], state.past[:-1], state.undos + 1, state.code)
+    position, before = past
+    return State(position, before, undoable - 1, undos + 1, code)
+
+
+def _latest(past: Past) -> Past:
+    """As much of `past` as undo may return to once another move is made, so that it does not grow for ever."""
+    kept: list[Position] = []
+    while past is not None and len(kept) < UNDO_LIMIT - 1:
+        position, past = past
+        kept.append(position)
+    latest: Past = None
+    for position in reversed(kept):
+        latest = position, latest
+    return latest
 
 
 _MOVES: Final[dict[str, Callable[[Position, Action], Position]]] = {
