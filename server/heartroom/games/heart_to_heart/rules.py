@@ -91,7 +91,7 @@ class Position(NamedTuple):
 
 
 Past = tuple[Position, "Past"] | None
-"""Positions, the latest first, each with those before it. A chain, as a move then touches none of the others."""
+"""Positions, the latest first, each with those before it. A move touches none of those before."""
 
 
 class State(NamedTuple):
@@ -206,7 +206,7 @@ def _undo(state: State) -> State:
 
 
 def _latest(past: Past) -> Past:
-    """As much of `past` as undo may return to once another move is made, so that it does not grow for ever."""
+    """As much of `past` as undo may return to after one more move, so that it does not grow for ever."""
     kept: list[Position] = []
     while past is not None and len(kept) < UNDO_LIMIT - 1:
         position, past = past
