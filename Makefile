@@ -58,6 +58,12 @@ bench: $(TEST_READY) $(CLIENT_READY) ## measure the server under load (ARGS='…
 bench-%: $(TEST_READY) $(CLIENT_READY) ## one part of it: bench-engine, bench-watch4, bench-table4, bench-idle
 	@exec python -m bench --only $* $(ARGS)
 
+bench-nodes: $(TEST_READY) $(CLIENT_READY) ## what an action costs at four nodes beside one, over one store and a cluster
+	@exec python -m bench.nodes $(ARGS)
+
+bench-open: $(TEST_READY) $(CLIENT_READY) ## latencies of one node at rates that do not wait for it
+	@exec python -m bench.open $(ARGS)
+
 bench-peers: $(TEST_READY) $(CLIENT_READY) $(PEERS_READY) ## beside Colyseus and boardgame.io, which are installed for it
 	@exec python -m bench.peers $(ARGS)
 

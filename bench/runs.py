@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import resource
 import subprocess
 import sys
@@ -59,20 +60,31 @@ def job_for(workload: str, served: Served, **more: float) -> Job:
 
 def load(job: Job, module: str = "bench.load") -> bytes:
     """What the load process of `module` printed. Raises `Broken`."""
-    timeout_s = job.warm_s + job.window_s + job.settle_s + job.connections / 50 + _PATIENCE_S
-    done = subprocess.run(
-        [sys.executable, "-m", module, msgspec.json.encode(job).decode()],
-        capture_output=True,
-        timeout=timeout_s,
-        check=False,
-    )
+    return load_of(module, job, job.warm_s + job.window_s + job.settle_s + job.connections / 50)
+
+
+def load_of(module: str, job: msgspec.Struct, takes_s: float) -> bytes:
+    """What the load process of `module` printed, which has to take `takes_s` at least. Raises `Broken`."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", module, msgspec.json.encode(job).decode()],
+            capture_output=True,
+            timeout=takes_s + _PATIENCE_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        raise Broken(f"the load does not end: {late}") from None
     if done.returncode != 0:
         raise Broken(done.stderr.decode().strip())
     return done.stdout
 
 
 def allow_files(wanted: int) -> None:
-    """As many open files as the connections need, here and in all processes to come."""
+    """As many open files as the connections need, or as one may have, here and in all processes to come."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < wanted:
+        with contextlib.suppress(ValueError, OSError):  # only root may raise it
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, wanted))
+            return
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))

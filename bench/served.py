@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -69,6 +70,17 @@ def serving_from(made: Path, environ: Mapping[str, str]) -> Iterator[Served]:
 
 
 @contextlib.contextmanager
+def serving_node(url: str, environ: Mapping[str, str]) -> Iterator[Served]:
+    """A node of several, over the store at `url`. Raises `Failed`."""
+    command = (Path(sys.executable).with_name("heartroom"), "serve", "--host", "127.0.0.1", "--port", "0")
+    ours = {"HEARTROOM_REDIS_URL": url, "HEARTROOM_SECRET": secrets.token_hex(16)}
+    with folder() as made, _process(command, made, {**ours, **environ}) as process:
+        port = _port(process, made)
+        _wait_ready(process, port, made)
+        yield Served(port, process.pid, 0, 0)
+
+
+@contextlib.contextmanager
 def echoing() -> Iterator[Served]:
     """The server of `bench.echo`. Raises `Failed`."""
     with serving_other((sys.executable, "-m", "bench.echo"), {}) as served:
@@ -122,15 +134,19 @@ def _port(process: subprocess.Popen[str], made: Path) -> int:
 
 def _started(process: subprocess.Popen[str], made: Path) -> Served:
     port = _port(process, made)
+    _wait_ready(process, port, made)
+    below = {child.name(): child.pid for child in psutil.Process(process.pid).children(recursive=True)}
+    store = next(pid for name, pid in below.items() if "valkey" in name)
+    keeper = next(pid for name, pid in below.items() if "valkey" not in name)
+    return Served(port, process.pid, store, keeper)
+
+
+def _wait_ready(process: subprocess.Popen[str], port: int, made: Path) -> None:
     deadline = time.monotonic() + _START_S
     while not _ready(port):
         if process.poll() is not None or time.monotonic() > deadline:
             raise Failed((made / "stderr").read_text().strip() or "the server does not get ready")
         time.sleep(0.05)
-    below = {child.name(): child.pid for child in psutil.Process(process.pid).children(recursive=True)}
-    store = next(pid for name, pid in below.items() if "valkey" in name)
-    keeper = next(pid for name, pid in below.items() if "valkey" not in name)
-    return Served(port, process.pid, store, keeper)
 
 
 def _ready(port: int) -> bool:

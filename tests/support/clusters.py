@@ -125,9 +125,9 @@ no chance to tidy up."""
 
 
 @contextlib.contextmanager
-def servers() -> Iterator[tuple[Path, list[Server]]]:
-    """A folder for servers, and a list for those that are to be ended whatever happens."""
-    folder = Path(tempfile.mkdtemp(prefix="hr-", dir=MEMORY))
+def servers(parent: str | Path | None = MEMORY) -> Iterator[tuple[Path, list[Server]]]:
+    """A folder for servers, made in `parent`, and a list for those that are to be ended whatever happens."""
+    folder = Path(tempfile.mkdtemp(prefix="hr-", dir=parent))
     started: list[Server] = []
     undertaker = subprocess.Popen(
         ["/bin/sh", "-c", _UNDERTAKER, "sh", str(folder)], stdin=subprocess.PIPE, start_new_session=True
@@ -236,9 +236,15 @@ class Move:
 
 
 @contextlib.contextmanager
-def cluster(binary: str, *, replicas: int = 0, appendfsync: str = "everysec") -> Iterator[Cluster]:
-    """A running cluster, ended and removed whatever happens."""
-    with servers() as (folder, started):
+def cluster(
+    binary: str,
+    *,
+    replicas: int = 0,
+    appendfsync: str = "everysec",
+    parent: str | Path | None = MEMORY,
+) -> Iterator[Cluster]:
+    """A running cluster, ended and removed whatever happens; its files are in `parent`."""
+    with servers(parent) as (folder, started):
         count = Cluster.SHARDS * (1 + replicas)
         for number, port in enumerate(free_ports(count)):
             node = Server(
@@ -293,9 +299,11 @@ class Watched:
 
 
 @contextlib.contextmanager
-def watched(binary: str) -> Iterator[Watched]:
-    """Running servers and Sentinels, ended and removed whatever happens."""
-    with servers() as (folder, started):
+def watched(
+    binary: str, *, appendfsync: str = "everysec", parent: str | Path | None = MEMORY
+) -> Iterator[Watched]:
+    """Running servers and Sentinels, ended and removed whatever happens; their files are in `parent`."""
+    with servers(parent) as (folder, started):
         first, *others = free_ports(5)
         data = [
             Server(
@@ -303,6 +311,7 @@ def watched(binary: str) -> Iterator[Watched]:
                 port,
                 folder / str(port),
                 appendonly="yes",
+                appendfsync=appendfsync,
                 repl_diskless_sync_delay="0",
                 **({} if port == first else {"replicaof": f"127.0.0.1 {first}"}),
             )
