@@ -285,6 +285,8 @@ async def test_what_is_no_frame_of_the_protocol_is_malformed(served: Server) -> 
         for count, frame in enumerate(frames, start=1):
             await client.send_frame(frame)
             await client.until(lambda count=count: len(client.errors) == count)  # type: ignore[misc]
+        await client.connection.send(b"text that is none: \xff", text=True)
+        await client.until(lambda: len(client.errors) == len(frames) + 1)
         assert set(client.errors) == {"malformed"}
         assert await refusal(client.ask(7, [wire.ACT, 7, 0.0, ["draw"]])) == "malformed"
         assert await refusal(client.ask(8, [wire.NEW, 8, GAME.name, []])) == "malformed"

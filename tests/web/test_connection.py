@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
 import pytest
 
+from heartroom.protocol.codes import Close
 from heartroom.web import connection
-from heartroom.web.connection import Allowance
+from heartroom.web.connection import Allowance, Connection
 
 
 class Clock:
@@ -47,3 +52,42 @@ def test_who_goes_on_too_fast_falls_ever_deeper_and_must_wait(clock: Clock) -> N
     assert left == pytest.approx(5 + 10 * 1.0 - 100, abs=0.2)
     clock.now += 9
     assert allowance.take() > 0
+
+
+PING, NONSENSE = b"\x92\x06\x01", b"\xc1"
+
+
+class Outlet:
+    """The way to a client, and what went it."""
+
+    backlog = 0
+
+    def __init__(self) -> None:
+        self.said: list[Any] = []
+
+    def send(self, payload: bytes, *more: bytes) -> None:
+        self.said += map(msgspec.msgpack.decode, (payload, *more))
+
+
+@pytest.mark.parametrize("sent", ["messages", "nonsense", "no messages", "all of it"])
+def test_a_flood_is_answered_a_little_and_cut_off_once(sent: str, clock: Clock) -> None:
+    ends: list[Close] = []
+    outlet = Outlet()
+    no_house: Any = None
+    cut = Connection(no_house, outlet, "pid", (10, 5), ends.append)
+    kinds: dict[str, list[Callable[[], None]]] = {
+        "messages": [lambda: cut.received(PING, True)],
+        "nonsense": [lambda: cut.received(NONSENSE, True)],
+        "no messages": [cut.counted],
+    }
+    kinds["all of it"] = [act for acts in kinds.values() for act in acts]
+    allowed = 5 + 5 * Connection.FLOOD
+    for number in range(allowed):
+        kinds[sent][number % len(kinds[sent])]()
+    assert ends == []
+    assert ([9, "malformed"] if sent == "nonsense" else [9, "too_fast"]) in outlet.said
+    said = len(outlet.said)
+    for number in range(100):
+        kinds[sent][number % len(kinds[sent])]()
+    assert ends == [Close.FLOOD]
+    assert len(outlet.said) == said

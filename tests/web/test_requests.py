@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -15,6 +16,8 @@ from heartroom.web.requests import LONGEST_HEAD, BoundedHttp
 from tests.support.stores import PATIENCE_S
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+LONG = 8 * 2**20
+"""Bytes of an answer: more than the system keeps for who does not read."""
 
 
 seen: list[bytes] = []
@@ -32,8 +35,10 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
         body += message.get("body", b"")
         if not message.get("more_body"):
             break
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
-    await send({"type": "http.response.body", "body": b"ok"})
+    answer = b"x" * LONG if scope["path"] == "/long" else b"ok"
+    headers = [(b"content-length", str(len(answer)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": answer})
 
 
 @pytest_asyncio.fixture
@@ -136,3 +141,45 @@ async def test_requests_that_come_in_time_are_answered(port: int) -> None:
     assert (await talk(port, REQUEST + REQUEST)).count(b"200 OK") == 2
     assert b"200 OK" in await talk(port, body[:100], body[100:])
     assert b"200 OK" in await talk(port, long, long)
+
+
+@pytest.mark.parametrize(
+    "handshake",
+    [
+        HANDSHAKE + b"Content-Length: 5\r\n\r\nabcde",
+        HANDSHAKE + b"Transfer-Encoding: chunked\r\n\r\n",
+        HANDSHAKE.replace(b"/ws", b"/ws?" + b"x" * 9000) + b"\r\n",
+    ],
+    ids=["a body", "chunks", "a long path"],
+)
+async def test_a_handshake_that_the_websocket_s_parser_gives_up_is_answered(
+    port: int, handshake: bytes
+) -> None:
+    assert (await talk(port, handshake)).startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize("last", [b"", b"Connection: close\r\n"], ids=["stays", "closes"])
+async def test_an_answer_that_is_not_read_is_not_waited_for(
+    port: int, last: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = asyncio.Event()
+    monkeypatch.setattr(BoundedHttp, "UNREAD_S", 0.2)
+    lost = BoundedHttp.connection_lost
+
+    def connection_lost(protocol: BoundedHttp, exc: Exception | None) -> None:
+        lost(protocol, exc)
+        gone.set()
+
+    monkeypatch.setattr(BoundedHttp, "connection_lost", connection_lost)
+    with socket.socket() as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        sock.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(sock, ("127.0.0.1", port))
+        sock.send(b"GET /long HTTP/1.1\r\nHost: x\r\n" + last + b"\r\n")
+        async with asyncio.timeout(PATIENCE_S):
+            await gone.wait()
+
+
+async def test_an_answer_that_is_read_in_the_end_is_whole(port: int) -> None:
+    answer = await talk(port, REQUEST.replace(b"/ ", b"/long "))
+    assert answer.endswith(b"\r\n\r\n" + b"x" * LONG)

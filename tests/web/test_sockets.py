@@ -16,6 +16,7 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import OPEN
 from websockets.uri import parse_uri
 
+from heartroom.web import sockets
 from heartroom.web.sockets import LEAVING_S, DirectOutlet, DirectProtocol, PlainOutlet, direct, frame, whole
 
 
@@ -136,6 +137,7 @@ class Transport(asyncio.Transport):
         self.written = b""
         self.closed = False
         self.ended = asyncio.Event()
+        self.aborted = asyncio.Event()
 
     def write(self, data: Any) -> None:
         self.written += data
@@ -143,6 +145,9 @@ class Transport(asyncio.Transport):
     def close(self) -> None:
         self.closed = True
         self.ended.set()
+
+    def abort(self) -> None:
+        self.aborted.set()
 
     def is_closing(self) -> bool:
         return self.closed
@@ -363,3 +368,105 @@ async def test_who_goes_before_its_turn_is_not_sent_away(monkeypatch: pytest.Mon
     taken.lose()
     await turn.wait()
     assert taken.transport.written == b""
+
+
+# -- frames that come too fast
+
+
+class Counting:
+    """What is told of frames that are no messages."""
+
+    def __init__(self, taken: Taken, most: int = 1_000_000) -> None:
+        self.frames = 0
+        self._taken = taken
+        self._most = most
+        taken.protocol.count(self._one)
+
+    def _one(self) -> None:
+        self.frames += 1
+        if self.frames == self._most:
+            self._taken.protocol.deafen()
+
+
+@pytest.mark.parametrize(
+    ("sent", "counted"),
+    [
+        (masked(Opcode.PING, b""), 1),
+        (masked(Opcode.PONG, b""), 1),
+        (masked(Opcode.BINARY, b"a", fin=False) + masked(Opcode.CONT, b"", fin=False), 2),
+        (masked(Opcode.TEXT, b"a", fin=False) + masked(Opcode.CONT, b"", fin=True), 1),
+        # these are messages, which the application counts
+        (masked(Opcode.BINARY, b"a"), 0),
+        (masked(Opcode.TEXT, b"a"), 0),
+    ],
+    ids=["ping", "pong", "parts", "the first part", "a message", "text"],  # masks are chance
+)
+async def test_frames_that_are_no_messages_are_counted(sent: bytes, counted: int) -> None:
+    taken = Taken()
+    await taken.open()
+    counting = Counting(taken)
+    taken.protocol.data_received(sent)
+    assert counting.frames == counted
+    taken.lose()
+
+
+async def test_a_message_in_many_parts_is_kept_as_one() -> None:
+    taken = Taken()
+    await taken.open()
+    taken.protocol.data_received(masked(Opcode.BINARY, b"a", fin=False))
+    for _ in range(1000):
+        taken.protocol.data_received(masked(Opcode.CONT, b"", fin=False))
+    assert taken.protocol.frames == [b"a"]
+    taken.protocol.data_received(masked(Opcode.CONT, b"b"))
+    assert taken.messages == [(b"ab", True)]
+    taken.lose()
+
+
+async def test_of_thousands_of_frames_in_one_read_no_more_are_looked_at_than_it_takes() -> None:
+    taken = Taken()
+    await taken.open()
+    counting = Counting(taken, most=100)
+    taken.protocol.data_received(masked(Opcode.PING, b"") * 40_000)
+    assert 100 <= counting.frames < 1000
+    # and nothing from then on
+    taken.protocol.data_received(masked(Opcode.BINARY, b"a"))
+    assert taken.messages == []
+    taken.lose()
+
+
+@pytest.mark.parametrize("goodbye", [(4408).to_bytes(2), b""], ids=["with a code", "without"])
+async def test_of_who_is_cut_off_a_goodbye_is_heard(goodbye: bytes) -> None:
+    taken = Taken()
+    await taken.open()
+    taken.protocol.deafen()
+    taken.protocol.close_sent = True
+    ended = taken.transport.ended
+    taken.protocol.data_received(masked(Opcode.PING, b"") * 10)
+    assert not ended.is_set()
+    taken.protocol.data_received(masked(Opcode.PING, b"") + masked(Opcode.CLOSE, goodbye))
+    assert ended.is_set()
+    taken.lose()
+
+
+@pytest.mark.parametrize("first", ["we", "they"])
+async def test_who_does_not_read_the_last_that_was_said_is_not_waited_for(
+    first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sockets, "_UNREAD_S", 0.01)
+    taken = Taken()
+    await taken.open()
+    if first == "we":
+        taken.protocol.close_sent = True
+    else:
+        taken.protocol.data_received(masked(Opcode.CLOSE, (1000).to_bytes(2)))
+    await taken.transport.aborted.wait()
+    taken.lose()
+
+
+async def test_who_has_gone_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = Taken()
+    await taken.open()
+    taken.protocol.close_sent = True
+    taken.lose()
+    assert taken.protocol._ending is not None
+    assert taken.protocol._ending.cancelled()

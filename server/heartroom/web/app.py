@@ -255,6 +255,7 @@ class Web:
     async def websocket(self, websocket: WebSocket) -> None:
         """One client's connection, from handshake to end."""
         if not self._own_origin(websocket):
+            metrics.REFUSALS.labels(Code.BAD_ORIGIN.value).inc()
             await websocket.close()  # before the handshake: 403
             return
         address = neighbourhood(websocket.client.host) if websocket.client else ""
@@ -280,6 +281,7 @@ class Web:
             cookie = self._identity.set_cookie(pid, secure=websocket.url.scheme == "wss")
             headers.append((b"set-cookie", cookie.encode()))
         if SUBPROTOCOL not in websocket.scope["subprotocols"]:
+            metrics.REFUSALS.labels("wrong_subprotocol").inc()
             await websocket.accept(headers=headers)
             await websocket.close(Close.WRONG_SUBPROTOCOL)
             return
@@ -291,12 +293,19 @@ class Web:
             await self._plain(websocket, pid)
 
     def _connection(self, websocket: WebSocket, outlet: DirectOutlet | PlainOutlet, pid: str) -> Connection:
+        protocol = direct(websocket.scope)
+
         def hang_up(code: Close) -> None:
+            if protocol is not None:
+                protocol.deafen()
             closing = asyncio.ensure_future(_close(websocket, code))
             closing.add_done_callback(lambda _: None)  # keeps it alive until it is done
 
         allowance = (self._settings.frames_per_second, self._settings.frames_burst)
-        return Connection(self.house, outlet, pid, allowance, hang_up)
+        connection = Connection(self.house, outlet, pid, allowance, hang_up)
+        if protocol is not None:
+            protocol.count(connection.counted)
+        return connection
 
     async def _direct(self, websocket: WebSocket, protocol: DirectProtocol, pid: str) -> None:
         connection = self._connection(websocket, DirectOutlet(protocol), pid)

@@ -94,6 +94,7 @@ class Connection:
         self._waiting: deque[Inbound] = deque()
         self._task: asyncio.Task[None] | None = None
         self._closed = False
+        self._cut_off = False
 
     # -- from the socket
 
@@ -104,6 +105,8 @@ class Connection:
 
     def received(self, data: bytes, binary: bool) -> None:
         """One message has come."""
+        if self._cut_off:
+            return
         left = self._allowance.take()
         try:
             if not binary:
@@ -111,7 +114,7 @@ class Connection:
             message = inbound.decode(data)
         except Unreadable as unreadable:
             if left < self._floor:
-                self._hang_up(Close.FLOOD)
+                self._cut()
             elif left >= 0 or -left % 50 < 1:  # a flood is not answered frame by frame
                 self._refuse(unreadable.ref, unreadable.code)
             return
@@ -126,6 +129,16 @@ class Connection:
                 self._too_fast(message, left)
         else:
             self._handle(message)
+
+    def counted(self) -> None:
+        """A frame has come that is no message: a part of one, or one of the websocket's own."""
+        if self._cut_off:
+            return
+        left = self._allowance.take()
+        if left < self._floor:
+            self._cut()
+        elif left < 0 and -left % 50 < 1:
+            self._refuse(None, Code.TOO_FAST.value)
 
     def drained(self) -> None:
         """The socket has room again."""
@@ -149,9 +162,14 @@ class Connection:
 
     def _too_fast(self, message: Inbound, left: float) -> None:
         if left < self._floor:
-            self._hang_up(Close.FLOOD)
+            self._cut()
         else:
             self._refuse(getattr(message, "ref", None), Code.TOO_FAST.value)
+
+    def _cut(self) -> None:
+        self._cut_off = True
+        metrics.REFUSALS.labels("flood").inc()
+        self._hang_up(Close.FLOOD)
 
     def _handle(self, message: Inbound) -> None:
         if type(message) is Act:

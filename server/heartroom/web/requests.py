@@ -1,5 +1,6 @@
 """uvicorn's HTTP protocol, for clients that take their time or have no end: a request that does not become
-whole in time, or whose head is longer than any honest one, ends its connection."""
+whole in time, or whose head is longer than any honest one, ends its connection, and so does an answer that is
+not read."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ _LONGEST_HEADER = 8_000
 """Both within what `websockets` takes in a handshake."""
 
 _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+_BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
 def _ours(cookies: bytes) -> bytes:
@@ -34,8 +36,11 @@ class BoundedHttp(HttpToolsProtocol):
 
     REQUEST_S = 15.0
     """Seconds for a request, from the connection, or from its first byte, to the last one."""
+    UNREAD_S = 30.0
+    """Seconds in which a client must have read what waits for it: at most 64 KiB."""
 
     _deadline: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
     _head = 0
     """Bytes received of a request whose headers are not complete."""
 
@@ -76,19 +81,58 @@ class BoundedHttp(HttpToolsProtocol):
         # that is served under one host name shares them.
         headers = [(name, _ours(value) if name == b"cookie" else value) for name, value in self.headers]
         if len(headers) > _MOST_HEADERS or any(len(n) + len(v) > _LONGEST_HEADER for n, v in headers):
-            metrics.REFUSALS.labels("bad_request").inc()
-            self.transport.write(_TOO_LARGE)
-            self.transport.close()
+            self._deny(_TOO_LARGE)
             return
         self.headers[:] = headers
         super().handle_websocket_upgrade()
+        websocket: Any = self.transport.get_protocol()
+        if not websocket.handshake_initiated:
+            # Its parser has stopped (at a body, or a path without end), and would say nothing for ever.
+            self._deny(_BAD_REQUEST)
+
+    def _deny(self, answer: bytes) -> None:
+        metrics.REFUSALS.labels("bad_request").inc()
+        self.transport.write(answer)
+        self.transport.close()
+
+    def pause_writing(self) -> None:
+        """The client does not read, or slowly."""
+        super().pause_writing()
+        self._await_reader()
+
+    def resume_writing(self) -> None:
+        """The client has read."""
+        super().resume_writing()
+        self._forget_reader()
+
+    def on_response_complete(self) -> None:
+        """The answer is whole, and some of it may have yet to leave."""
+        super().on_response_complete()
+        self._await_reader()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone."""
         self._end()
+        self._forget_reader()
         super().connection_lost(exc)
 
+    def _await_reader(self) -> None:
+        if self._unread is None:
+            self._unread = self.loop.call_later(self.UNREAD_S, self._give_up)
+
+    def _forget_reader(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
+    def _give_up(self) -> None:
+        self._unread = None
+        if self.transport.get_write_buffer_size():
+            # To close it would be to wait for the reader.
+            self.transport.abort()
+
     def _begin(self) -> None:
+        self._forget_reader()
         self._deadline = self.loop.call_later(self.REQUEST_S, self._refuse)
 
     def _end(self) -> None:

@@ -20,6 +20,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 from websockets.http11 import Request
 
+from heartroom import metrics
 from heartroom.sessions.viewer import Viewer
 
 try:
@@ -33,6 +34,11 @@ EXTENSION: Final = "heartroom.direct"
 HIGH_WATER: Final = Viewer.CLOGGED
 """Unsent bytes from which on no more is read from a client that does not read either."""
 _LOW_WATER: Final = 4 * 1024
+_AT_ONCE: Final = 4 * 1024
+"""Bytes that are parsed before it is looked whether their sender is still listened to: the smallest frame has
+six, and a read brings up to 256 KiB."""
+_UNREAD_S: Final = 12.0
+"""How long the last that was said to a client may wait to be read. Longer than a goodbye is waited for."""
 
 Received = Callable[[bytes, bool], None]
 """Takes the payload of one message and whether it was binary."""
@@ -81,6 +87,9 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     _drained: Callable[[], None] | None = None
     _held = False
     _requested = False
+    _counted: Callable[[], None] | None = None
+    _deaf = False
+    _ending: asyncio.TimerHandle | None = None
     _at_frame = False
     """Whether what comes next is known to begin a frame that begins a message. Once it is not, it never is
     again: such a connection is read by the parser."""
@@ -104,11 +113,16 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone: nothing is written any more."""
         self._hush()
+        if self._ending is not None:
+            self._ending.cancel()
         super().connection_lost(exc)
 
     def _hush(self) -> None:
         if self.outlet is not None:
             self.outlet.hush()
+        if self._ending is None:
+            # A transport that is closed first sends what waits, and would for ever to who does not read.
+            self._ending = self.loop.call_later(_UNREAD_S, self.transport.abort)
 
     def data_received(self, data: bytes) -> None:
         """Something has come: past the parser if it is one short frame and nothing else."""
@@ -118,13 +132,69 @@ class DirectProtocol(WebSocketsSansIOProtocol):
                 if not self.close_sent:
                     self._received(apply_mask(data[6:], data[2:6]), True)
                 return
-            self._at_frame = whole(data)
-            super().data_received(data)
+            self._at_frame = len(data) <= _AT_ONCE and whole(data)
+            self._read(data)
             return
         asked_before = self._requested
-        super().data_received(data)
+        self._read(data)
         # Frames begin where the request ends. Who sends some before the answer is read by the parser.
         self._at_frame = self._requested and not asked_before and data.find(b"\r\n\r\n") == len(data) - 4
+
+    def _read(self, data: bytes) -> None:
+        """Has `data` parsed, little by little: who sends thousands of frames at once is cut off before all of
+        them have been looked at. Of who is cut off only a goodbye is heard."""
+        for start in range(0, len(data), _AT_ONCE):
+            if self.close_sent or self._deaf:
+                if self.close_sent and (data[-8:-6] == b"\x88\x82" or data[-6:-4] == b"\x88\x80"):
+                    self.transport.close()
+                return
+            if self.transport.is_closing():
+                return
+            super().data_received(data[start : start + _AT_ONCE])
+
+    def handle_parser_exception(self) -> None:
+        """What came is no websocket's."""
+        metrics.REFUSALS.labels("bad_frame").inc()
+        super().handle_parser_exception()
+
+    def deafen(self) -> None:
+        """From now on nothing that comes is taken: the connection is about to be closed."""
+        self._deaf = True
+        self._at_frame = False
+
+    def count(self, counted: Callable[[], None]) -> None:
+        """From now on `counted` is called for each frame that is no whole message and ends none: parts of
+        messages, and the websocket's own pings and pongs."""
+        self._counted = counted
+
+    def _count(self) -> None:
+        if self._counted is not None:
+            self._counted()
+
+    def handle_ping(self) -> None:
+        """The client asks whether we are there."""
+        self._count()
+        super().handle_ping()
+
+    def handle_pong(self, event: Frame) -> None:
+        """The client is there."""
+        self._count()
+        super().handle_pong(event)
+
+    def handle_text(self, event: Frame) -> None:
+        """Text, or the first part of some."""
+        if not event.fin:
+            self._count()
+        super().handle_text(event)
+
+    def handle_cont(self, event: Frame) -> None:
+        """A further part of a message. All parts are kept as one, or many small ones, of which each is an
+        object, would be much more than the message may have."""
+        if not event.fin:
+            self._count()
+        self.frames = [b"".join((*self.frames, event.data))]
+        if event.fin:
+            self.send_receive_event_to_app()
 
     def handle_connect(self, event: Request) -> None:
         """Begins the handshake, and lets the application find us."""
@@ -142,6 +212,8 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     def handle_bytes(self, event: Frame) -> None:
         """A binary frame has arrived, nearly always a whole message."""
         if self._received is None or not event.fin:
+            if not event.fin:
+                self._count()
             super().handle_bytes(event)
         elif not self.close_sent:
             self._received(bytes(event.data), True)
@@ -160,6 +232,8 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     def send_receive_event_to_app(self) -> None:
         """A whole message has arrived, of text or in several frames."""
         if self._received is None:
+            if self.curr_msg_data_type == "text":
+                self.frames = [b""]  # whatever it says, it will be refused; it need not be text at all
             super().send_receive_event_to_app()
             return
         data = self.frames[0] if len(self.frames) == 1 else b"".join(self.frames)
