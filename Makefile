@@ -64,6 +64,9 @@ bench-nodes: $(TEST_READY) $(CLIENT_READY) ## what an action costs at four nodes
 bench-open: $(TEST_READY) $(CLIENT_READY) ## latencies of one node at rates that do not wait for it
 	@exec python -m bench.open $(ARGS)
 
+bench-failover: $(TEST_READY) $(CLIENT_READY) ## what a failover loses, and what it costs to lose nothing
+	@exec python -m bench.failover $(ARGS)
+
 bench-peers: $(TEST_READY) $(CLIENT_READY) $(PEERS_READY) ## beside Colyseus and boardgame.io, which are installed for it
 	@exec python -m bench.peers $(ARGS)
 

@@ -243,6 +243,12 @@ class Pace:
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._alarm.at(dues[0])
 
+    def stop(self) -> None:
+        """Nothing more is due."""
+        if not self.over.done():
+            self._alarm.close()
+            self.over.set_result(None)
+
     def _rung(self) -> None:
         dues, take, late = self._dues, self._take, self._book.late
         now = time.monotonic()
@@ -254,8 +260,7 @@ class Pace:
         if self._next < len(dues):
             self._alarm.at(dues[self._next])
         else:
-            self._alarm.close()
-            self.over.set_result(None)
+            self.stop()
 
 
 def _batches(host: str, ports: list[int]) -> tuple[float, float]:

@@ -267,7 +267,7 @@ def cluster(
 
 
 class Watched:
-    """A primary with a replica, and three Sentinels that watch them."""
+    """A primary with replicas, and three Sentinels that watch them."""
 
     NAME: Final = "heartroom"
 
@@ -287,10 +287,10 @@ class Watched:
         return next(one for one in self.data if one.port == int(port))
 
     def ready(self) -> bool:
-        """Whether each Sentinel knows the others and the replica, and that is in step."""
-        return all(self._knows(one) for one in self.sentinels) and any(
-            one.ask("ROLE")[0] == b"slave" and one.ask("ROLE")[3] == b"connected" for one in self.data
-        )
+        """Whether each Sentinel knows the others and the replicas, and those are in step."""
+        roles = [one.ask("ROLE") for one in self.data]
+        in_step = [role for role in roles if role[0] == b"slave" and role[3] == b"connected"]
+        return len(in_step) == len(self.data) - 1 and all(self._knows(one) for one in self.sentinels)
 
     def _knows(self, sentinel: Server) -> bool:
         others = sentinel.ask("SENTINEL", "SENTINELS", self.NAME)
@@ -300,11 +300,19 @@ class Watched:
 
 @contextlib.contextmanager
 def watched(
-    binary: str, *, appendfsync: str = "everysec", parent: str | Path | None = MEMORY
+    binary: str,
+    *,
+    replicas: int = 1,
+    appendfsync: str = "everysec",
+    failover_timeout_ms: int = 3000,
+    parent: str | Path | None = MEMORY,
+    **settings: str,
 ) -> Iterator[Watched]:
-    """Running servers and Sentinels, ended and removed whatever happens; their files are in `parent`."""
+    """Running servers and Sentinels, ended and removed whatever happens; their files are in `parent`.
+    `failover_timeout_ms`: half the time that is at least between two failovers. `settings` are those of the
+    primary and the replicas."""
     with servers(parent) as (folder, started):
-        first, *others = free_ports(5)
+        first, *others = free_ports(4 + replicas)
         data = [
             Server(
                 binary,
@@ -313,19 +321,20 @@ def watched(
                 appendonly="yes",
                 appendfsync=appendfsync,
                 repl_diskless_sync_delay="0",
+                **settings,
                 **({} if port == first else {"replicaof": f"127.0.0.1 {first}"}),
             )
-            for port in (first, others[0])
+            for port in (first, *others[:replicas])
         ]
         sentinels = []
-        for port in others[1:]:
+        for port in others[replicas:]:
             place = folder / str(port)
             sentinels.append(Server(binary, port, place, str(place / "sentinel.conf"), "--sentinel"))
             # Sentinels write down what they find out, and so want a file.
             (place / "sentinel.conf").write_text(
                 f"sentinel monitor {Watched.NAME} 127.0.0.1 {first} 2\n"
                 f"sentinel down-after-milliseconds {Watched.NAME} 500\n"
-                f"sentinel failover-timeout {Watched.NAME} 3000\n"
+                f"sentinel failover-timeout {Watched.NAME} {failover_timeout_ms}\n"
             )
         for one in (*data, *sentinels):
             started.append(one)
