@@ -147,6 +147,26 @@ async def test_a_replica_takes_over_from_a_primary_that_stands_still(opens: Open
             assert await guest.act("draw") == 6
 
 
+async def test_a_primary_that_was_replaced_is_left_though_it_still_answers(own: Watched, opens: Open) -> None:
+    house = opens(own, SHORT_S)
+    player = pid()
+    guest = await Guest.join(house, await begin(house.store, player), player)
+    assert await guest.act("draw") == 1
+    old = own.primary
+    assert old.ask("WAIT", 1, 10_000) == 1
+    old.ask("ACL", "SETUSER", "default", "-replicaof", "-slaveof")  # nobody can tell it that it was replaced
+    own.sentinels[0].ask("SENTINEL", "FAILOVER", own.NAME)
+
+    async def left() -> bool:
+        _, listeners = old.ask("PUBSUB", "NUMSUB", keys.EVERYBODY)
+        return bool(own.primary is not old and listeners == 0)
+
+    await until(left)
+    assert await guest.act("draw") == 2
+    assert own.primary.ask("LLEN", keys.log(guest.room.sid)) == 2
+    assert (old.ask("ROLE")[0], old.ask("LLEN", keys.log(guest.room.sid))) == (b"master", 1)
+
+
 async def taken_over(own: Watched, opens: Open, harm: Callable[[Server], None]) -> list[Guest]:
     """Games are played on two nodes while the primary is harmed, until they have gone on."""
     here, there = opens(own, SHORT_S), opens(own, SHORT_S)

@@ -43,6 +43,8 @@ class House:
     """How often empty rooms are looked for."""
     BEAT_S: Final = 2.0
     """How often this node says that it lives. It is believed for `Store.LEASE_MS`."""
+    FOLLOW_S: Final = 0.5
+    """How often Sentinels are asked where the primary is."""
 
     QUICK_MS: Final = 8_000
     """How long a table that *quick* has made waits for others."""
@@ -85,6 +87,7 @@ class House:
         """Begins to listen to the other nodes, to say that this one lives, and to close empty rooms."""
         self._spawn(self._listen())
         self._spawn(self._live())
+        self._spawn(self._follow())
         self._spawn(self._sweep())
 
     async def aclose(self) -> None:
@@ -407,6 +410,13 @@ class House:
             with contextlib.suppress(Away):
                 await self._beat()
             await asyncio.sleep(self.BEAT_S)
+
+    async def _follow(self) -> None:
+        """Stays with the primary. One that was replaced does not know it yet, and what it takes is lost."""
+        while True:
+            await asyncio.sleep(self.FOLLOW_S)
+            with contextlib.suppress(Away):
+                await self.store.follow()
 
     async def _beat(self) -> None:
         # Whoever tells us anything, or has a session open, has taken its lease before. So a node that we know

@@ -30,7 +30,7 @@ from heartroom.store.cluster import Cluster, Table, slot_of
 from heartroom.store.ears import Began, Ears, Lost, NodeEars, ShardEars
 from heartroom.store.line import Behind, Line, Replicas
 from heartroom.store.lines import Call, Lines
-from heartroom.store.urls import client, parse
+from heartroom.store.urls import client, follow, parse
 
 _log = structlog.get_logger(__name__)
 
@@ -474,6 +474,11 @@ class Store:
         async with or_away():
             await self._call("beat", [keys.NODES], [self.node, self.LEASE_MS, "go"])
             self._leased = False
+
+    async def follow(self) -> None:
+        """Leaves a primary that was replaced, as the Sentinels say, if there are any. Raises `Away`."""
+        async with or_away():
+            await follow(self.redis)
 
     def bury(self, nodes: Iterable[str]) -> None:
         """These nodes are dead: whoever commits strikes them off."""

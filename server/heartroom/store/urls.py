@@ -112,6 +112,16 @@ def _address(text: str, default: int) -> Address:
 class _SentinelPool(SentinelConnectionPool, BlockingConnectionPool):
     """Connections to the primary; who finds all in use waits."""
 
+    async def get_master_address(self) -> Address:
+        """Where the primary is. Connections that lead elsewhere are cut, also while they are in use: what was
+        the primary may answer for seconds yet, and nothing that it takes is kept."""
+        address: Address = await super().get_master_address()  # type: ignore[no-untyped-call]
+        for connection in list(self._get_in_use_connections()):
+            one: Any = connection
+            if one.is_connected and (one.host, one.port) != address:
+                one.cut()
+        return address
+
     async def disconnect(self, inuse_connections: bool = True) -> None:
         """Closes the connections, if all then also those to the Sentinels."""
         try:
@@ -134,8 +144,21 @@ def _sturdy(pool: ConnectionPool) -> ConnectionPool:
             except (AttributeError, RuntimeError) as error:
                 raise RedisConnectionError(f"closed while something was written: {error}") from error
 
+        def cut(self) -> None:
+            """As if the other end had closed it: who waits for an answer hears that it is gone."""
+            if self._writer is not None:
+                self._writer.transport.abort()
+
     pool.connection_class = Sturdy
     return pool
+
+
+async def follow(redis: Redis) -> None:
+    """Asks the Sentinels, if this is a client of theirs, where the primary is, and leaves any other. Raises
+    what redis-py raises."""
+    pool = redis.connection_pool
+    if isinstance(pool, _SentinelPool):
+        await pool.get_master_address()
 
 
 def client(where: Where, connections: int, timeout_s: float, address: Address | None = None) -> Redis:
