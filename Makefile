@@ -67,6 +67,9 @@ bench-open: $(TEST_READY) $(CLIENT_READY) ## latencies of one node at rates that
 bench-failover: $(TEST_READY) $(CLIENT_READY) ## what a failover loses, and what it costs to lose nothing
 	@exec python -m bench.failover $(ARGS)
 
+bench-sizes: $(TEST_READY) $(CLIENT_READY) ## bytes of a session in the store, between nodes and to viewers
+	@exec python -m bench.sizes $(ARGS)
+
 bench-peers: $(TEST_READY) $(CLIENT_READY) $(PEERS_READY) ## beside Colyseus and boardgame.io, which are installed for it
 	@exec python -m bench.peers $(ARGS)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from bench import engine, runs
-from bench.load import Echoed, Watched
+from bench.load import Echoed, Idle, Watched
 from bench.measure import median
 from bench.runs import Variant
 from bench.served import Failed
@@ -33,7 +33,12 @@ _ROW = "{:>4} {:<10} {:>10} {:>10} {:>10} {:>7} {:>7} {:>11} {:>8} {:>9} {:>9} {
     "--seconds", default=3.0, type=click.FloatRange(0.2, 60), help="Window of one run of watch4 or table4."
 )
 @click.option("--warm", default=1.0, type=click.FloatRange(0, 60), help="Seconds of load before the window.")
-@click.option("--idle", "idle_connections", default=2000, type=click.IntRange(100, 8000), help="How many.")
+@click.option(
+    "--idle", "idle_connections", default="2000", help="Idle connections, comma-separated: 2000,10000,20000."
+)
+@click.option(
+    "--idle-seconds", default=20.0, type=click.FloatRange(0.2, 600), help="For how long they are left alone."
+)
 @click.option("--compare", is_flag=True, help="Also plain sends, and fsync every second; taking turns.")
 @click.option(
     "--against",
@@ -59,7 +64,8 @@ def main(
     repeats: int,
     seconds: float,
     warm: float,
-    idle_connections: int,
+    idle_connections: str,
+    idle_seconds: float,
     compare: bool,
     against: Path | None,
     parent: Path | None,
@@ -67,7 +73,10 @@ def main(
 ) -> None:
     """Measure heartroom on this machine: a real server, real websockets, over the loopback."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are ended, files removed
-    runs.allow_files(4 * idle_connections)
+    idle_counts = [int(part) for part in idle_connections.split(",")]
+    files = runs.allow_files(max(idle_counts) + 2000)
+    # what is beyond the machine's limits is not tried
+    idle_counts = [min(count, files - 500) for count in idle_counts]
     parts = only or _PARTS
     variants = [Variant("heartroom", {})]
     if against is not None:
@@ -87,7 +96,7 @@ def main(
                 for r in [int(part) for part in counts.split(",")]:
                     _loaded(workload, variants, r, repeats, warm, seconds, parent, raw)
         if "idle" in parts:
-            _idle(variants, idle_connections, parent, raw)
+            _idle(variants, idle_counts, idle_seconds, parent, raw)
     except (runs.Broken, Failed) as error:
         raise click.ClickException(str(error)) from None
     finally:
@@ -133,7 +142,7 @@ def _loaded(
     sys.stdout.flush()
 
 
-def _fields(result: Watched | Echoed) -> dict[str, object]:
+def _fields(result: Watched | Echoed | Idle) -> dict[str, object]:
     return {name: getattr(result, name) for name in result.__struct_fields__}
 
 
@@ -153,15 +162,28 @@ def _row(results: list[Watched]) -> list[str]:
 
 
 def _idle(
-    variants: list[Variant], connections: int, parent: Path | None, raw: list[dict[str, object]]
+    variants: list[Variant],
+    counts: list[int],
+    window_s: float,
+    parent: Path | None,
+    raw: list[dict[str, object]],
 ) -> None:
-    print("\nidle connections, KiB of the server's RSS each")
-    for workload, what in (("connected", "connected"), ("joined", "joined, four to a session")):
-        for variant in variants:
-            result = runs.idle(variant, workload, connections, parent)
-            each = (result.rss_after - result.rss_before) / result.connections / 1024
-            raw.append({"workload": workload, "variant": variant.name, "kib": each})
-            print(f"  {result.connections:>5} {what:<26} {variant.name:<10} {each:>6.1f}", flush=True)
+    print(f"\nidle connections, left alone for {window_s:g} s")
+    row = "{:>7} {:<26}{:<11}{:>7}{:>10}{:>16}{:>9}"
+    print(row.format("", "", "server", "alive", "KiB each", "server, CPU", "opened"))
+    for connections in counts:
+        for workload, what in (("connected", "connected"), ("joined", "joined, four to a session")):
+            for variant in variants:
+                result = runs.idle(variant, workload, connections, window_s, parent)
+                each = (result.rss_after - result.rss_before) / result.connections / 1024
+                raw.append({"workload": workload, "variant": variant.name, "kib": each, **_fields(result)})
+                print(
+                    row.format(
+                        *(result.connections, what, variant.name, result.alive, f"{each:.1f}"),
+                        *(f"{result.cpu:.1%} of a core", f"{result.opening_s:.1f} s"),
+                    ),
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ of one player and three spectators: the player draws, or recycles when the stock
 soon as the diff of the last one has come; every viewer must get every diff, in order, which is checked.
 `table4` is R tables of Hearts with four players and no bots: whoever is on turn passes, plays or goes on as
 soon as the diff of the action before has come to them; a game that is over is followed by another.
-`idle` opens connections, joined to sessions of four or to none, and leaves them alone.
+`connected` and `joined` open connections, joined to sessions of four or to none, leave them alone, and ask
+each in the end whether it still answers.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, NamedTuple, Self, TypeVar
 
 import msgspec
@@ -35,6 +37,8 @@ from heartroom.client import (
     ERROR,
     JOIN,
     NEW,
+    PING,
+    PONG,
     REJECT,
     SIT,
     SNAPSHOT,
@@ -121,6 +125,11 @@ class Idle(msgspec.Struct, frozen=True):
     connections: int
     rss_before: int
     rss_after: int
+    alive: int = 0
+    """Those that answered a ping in the end."""
+    cpu: float = 0.0
+    """CPU time of the server in a second in which nobody does anything, keeping alive included."""
+    opening_s: float = 0.0
 
 
 _T = TypeVar("_T")
@@ -546,14 +555,29 @@ async def idle(job: Job) -> Idle:
         for viewer in group:
             viewer.abort()
     await asyncio.sleep(1.0)
-    before = rss(job.server)
+    before, began = rss(job.server), time.perf_counter()
     async with asyncio.timeout(_PATIENCE_S + job.connections / 50):
         groups = await all_of([call] * (job.connections // size))
+    opening_s = time.perf_counter() - began
     await asyncio.sleep(job.settle_s)
     after = rss(job.server)
-    if any(viewer.closed for group in groups for viewer in group):
+    began, (used,) = time.perf_counter(), cpu_s([job.server])
+    await asyncio.sleep(job.window_s)
+    cpu = (cpu_s([job.server])[0] - used) / (time.perf_counter() - began)
+    viewers = [viewer for group in groups for viewer in group]
+    async with asyncio.timeout(_PATIENCE_S):
+        await all_of([partial(_answers, viewer, number) for number, viewer in enumerate(viewers)])
+    if any(viewer.closed for viewer in viewers):
         raise Fault("a connection was lost")
-    return Idle(sum(map(len, groups)), before, after)
+    return Idle(len(viewers), before, after, len(viewers), cpu, opening_s)
+
+
+async def _answers(viewer: Viewer, number: int) -> None:
+    """Returns when a ping was answered; raises `Closed`, `Fault`."""
+    pong = viewer.next(PONG)
+    viewer.send([PING, number])
+    if (await pong)[1] != number:
+        raise Fault("somebody else's pong")
 
 
 def main() -> None:

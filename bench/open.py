@@ -25,7 +25,8 @@ _COLUMNS = (
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.option("--rates", default="500,1000,2000,3000,4000", help="Actions due a second, comma-separated.")
-@click.option("--sessions", default=200, type=click.IntRange(1, 4000), help="Each a player and 3 spectators.")
+@click.option("--sessions", default=200, type=click.IntRange(1, 4000), help="How many take turns.")
+@click.option("--spectators", default=3, type=click.IntRange(0, 100), help="Of each session.")
 @click.option("--repeats", default=5, type=click.IntRange(1, 100), help="Runs of each; medians are printed.")
 @click.option("--seconds", default=5.0, type=click.FloatRange(0.2, 120), help="Window of one run.")
 @click.option(
@@ -47,6 +48,7 @@ _COLUMNS = (
 def main(
     rates: str,
     sessions: int,
+    spectators: int,
     repeats: int,
     seconds: float,
     warm: float,
@@ -56,17 +58,20 @@ def main(
 ) -> None:
     """Latencies of one node, from when actions are due, at rates that do not wait for it."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    runs.allow_files(8 * sessions + 1000)
+    runs.allow_files(2 * (1 + spectators) * sessions + 1000)
     variants = [Variant(name, {"HEARTROOM_FSYNC": name}) for name in fsync.split(",")]
     raw: list[dict[str, object]] = []
-    print(f"open loop, {sessions} sessions, medians of {repeats} × {seconds:g} s")
+    print(
+        f"open loop, {sessions} sessions with {spectators} spectators each;"
+        f" medians of {repeats} × {seconds:g} s"
+    )
     print(_ROW.format(*_COLUMNS))
     try:
         for rate in [float(part) for part in rates.split(",")]:
             found: dict[str, list[Paced]] = {variant.name: [] for variant in variants}
             for turn in range(repeats):
                 for variant in variants[turn % 2 :] + variants[: turn % 2]:
-                    result = _run(variant, sessions, rate, warm, seconds, turn, parent)
+                    result = _run(variant, sessions, spectators, rate, warm, seconds, turn, parent)
                     found[variant.name].append(result)
                     raw.append({"rate": rate, "fsync": variant.name, **msgspec.to_builtins(result)})
             for name, results in found.items():
@@ -81,6 +86,7 @@ def main(
 def _run(
     variant: Variant,
     sessions: int,
+    spectators: int,
     rate: float,
     warm_s: float,
     window_s: float,
@@ -94,6 +100,7 @@ def _run(
             nodes=[served.server],
             stores=[served.store, served.keeper],
             sessions=sessions,
+            spectators=spectators,
             rate=rate,
             warm_s=warm_s,
             window_s=window_s,

@@ -5,7 +5,7 @@
 `JOB` is a `Job` as JSON; prints a `Paced` as JSON, or fails and says why. `bench.nodes`, `bench.open` and
 `bench.failover` start it.
 
-Sessions as `watch4` has them: a player who draws and recycles, and three spectators. Actions are due at
+Sessions as `watch4` has them: a player who draws and recycles, and spectators. Actions are due at
 moments of a Poisson process, whatever the server does meanwhile, and the sessions take turns. A latency is
 counted from the moment that the action was due, so that a server (or a load) that stands still is not spared
 those that it keeps waiting. A player whose last action is still under way sends the next one as soon as that
@@ -49,6 +49,8 @@ class Job(msgspec.Struct, frozen=True):
     sessions: int
     rate: float
     """Actions due a second, of all sessions together."""
+    spectators: int = SPECTATORS
+    """Of each session."""
     apart: bool = False
     """Whether each viewer of a session is on another node; else all are on one that chance chooses."""
     warm_s: float = 1.0
@@ -214,9 +216,11 @@ def places(job: Job) -> list[list[int]]:
     found = []
     for number in range(job.sessions):
         if job.apart:
-            found.append([job.ports[(number + viewer) % len(job.ports)] for viewer in range(1 + SPECTATORS)])
+            found.append(
+                [job.ports[(number + viewer) % len(job.ports)] for viewer in range(1 + job.spectators)]
+            )
         else:
-            found.append([chance.choice(job.ports)] * (1 + SPECTATORS))
+            found.append([chance.choice(job.ports)] * (1 + job.spectators))
     return found
 
 
@@ -300,7 +304,7 @@ async def paced(job: Job) -> Paced:
     ours = [after - before for before, after in zip(used, cpu_s(pids), strict=True)]
     busy_s = machine_s() - busy_s
     await pace.over
-    await _settled(sessions, tally, len(dues))
+    await _settled(sessions, tally, len(dues), job.spectators)
     more_entries, more_commits = await asyncio.to_thread(_batches, job.host, job.ports)
 
     def within(times: list[tuple[float, float]]) -> list[float]:
@@ -327,7 +331,7 @@ async def paced(job: Job) -> Paced:
     )
 
 
-async def _settled(sessions: list[Session], tally: Tally, actions: int) -> None:
+async def _settled(sessions: list[Session], tally: Tally, actions: int, spectators_each: int) -> None:
     """Returns when everybody has seen all `actions`; raises `Fault` if somebody does not."""
     await settled(
         lambda: all(
@@ -339,7 +343,7 @@ async def _settled(sessions: list[Session], tally: Tally, actions: int) -> None:
     )
     if any(viewer.closed for player, spectators in sessions for viewer in (player, *spectators)):
         raise Fault("a connection was lost")
-    if tally.actions != actions or tally.diffs != (1 + SPECTATORS) * actions:
+    if tally.actions != actions or tally.diffs != (1 + spectators_each) * actions:
         raise Fault(f"{tally.actions} actions and {tally.diffs} diffs of {actions} actions that were due")
 
 

@@ -46,10 +46,11 @@ def echo(connections: int, warm_s: float, window_s: float) -> Echoed:
         return msgspec.json.decode(load(job), type=Echoed)
 
 
-def idle(variant: Variant, workload: str, connections: int, parent: Path | None) -> Idle:
-    """Memory of idle connections; `workload` is `connected` or `joined`. Raises as `measured`."""
+def idle(variant: Variant, workload: str, connections: int, window_s: float, parent: Path | None) -> Idle:
+    """What idle connections cost; `workload` is `connected` or `joined`. Raises as `measured`."""
     with serving(variant.environ, parent) as served:
-        return msgspec.json.decode(load(job_for(workload, served, connections=connections)), type=Idle)
+        job = job_for(workload, served, connections=connections, window_s=window_s)
+        return msgspec.json.decode(load(job), type=Idle)
 
 
 def job_for(workload: str, served: Served, **more: float) -> Job:
@@ -79,12 +80,15 @@ def load_of(module: str, job: msgspec.Struct, takes_s: float) -> bytes:
     return done.stdout
 
 
-def allow_files(wanted: int) -> None:
-    """As many open files as the connections need, or as one may have, here and in all processes to come."""
+def allow_files(wanted: int) -> int:
+    """As many open files as the connections need, here and in all processes to come; returns how many a
+    process may have."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < wanted:
-        with contextlib.suppress(ValueError, OSError):  # only root may raise it
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, wanted))
-            return
+        with contextlib.suppress(ValueError, OSError):  # only some may raise it
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, wanted))
+            hard = wanted
     if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
+        soft = min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return soft

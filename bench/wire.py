@@ -7,6 +7,7 @@ cut into frames by hand: whole, unfragmented, unmasked frames are all that the s
 from __future__ import annotations
 
 import asyncio
+import itertools
 from typing import Any, Final, Self, cast
 
 import msgspec
@@ -25,6 +26,10 @@ _BINARY: Final = 0x82
 _TEXT: Final = 0x81
 _PING: Final = 0x89
 _CLOSE: Final = 0x88
+
+_PER_ADDRESS: Final = 10_000
+"""Connections from one address of the loopback: it has 28,000 ports, and gets slow to find a free one."""
+_connections = itertools.count()
 
 
 class Closed(Exception):
@@ -139,7 +144,13 @@ class Peer(Link):
     async def connect(cls, host: str, port: int, *args: Any) -> Self:
         """A connection after the handshake. Raises `Closed` or `OSError`."""
         loop = asyncio.get_running_loop()
-        _, peer = await loop.create_connection(lambda: cls(f"ws://{host}:{port}/ws", *args), host, port)
+        number = next(_connections) // _PER_ADDRESS
+        _, peer = await loop.create_connection(
+            lambda: cls(f"ws://{host}:{port}/ws", *args),
+            host,
+            port,
+            local_addr=(f"127.0.0.{1 + number}", 0) if number and host == "127.0.0.1" else None,
+        )
         await peer.open
         return peer
 
