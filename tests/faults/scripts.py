@@ -95,7 +95,8 @@ class Script:
         return action
 
     def _move(self) -> tuple[Any, ...]:
-        heart, cycle, turned = self._state.position[:3]
+        position = self._state.position
+        heart, cycle, turned = position.heart, position.cycle, position.turned
         pairs: list[tuple[Any, ...]] = []
         if self._rng.random() < 0.3:
             free = [(place, value - FREE) for place, value in enumerate(heart, 1) if value > FREE]

@@ -109,7 +109,7 @@ def test_an_action_acknowledged_as_two_versions_is_found() -> None:
 
 
 def test_another_action_than_was_sent_is_found() -> None:
-    deeds = (*DRAWS[:3], DRAWS[3]._replace(action=("undo",)))
+    deeds = (*DRAWS[:3], Deed(0, DRAWS[3].ref, ("undo",)))
     assert wrong(deeds, None, saw(*ALL, deeds=deeds)) == ["version 4 is ('undo',), and ('draw',) was sent"]
 
 

@@ -18,7 +18,7 @@ from heartroom.sessions.house import House
 from heartroom.sessions.log import Deed, pack, unpack
 from heartroom.sessions.room import Room
 from heartroom.store import keys
-from heartroom.store.store import STORED, Away, Commit, Opened, Store
+from heartroom.store.store import STORED, Away, Commit, News, Opened, Store
 from tests.conftest import Connect, Open
 from tests.support.games import CODE, GAME, WINNING, begin, pid
 from tests.support.guests import Guest, until
@@ -368,10 +368,17 @@ async def test_who_changes_nodes_resumes_with_what_was_missed(shared: StoreProce
     assert back.outlet.kinds()[0] == wire.RESUMED
 
 
+class Deaf(Room):
+    __slots__ = ()
+
+    def hear(self, news: News) -> None:
+        pass
+
+
 async def deaf(house: House, sid: str) -> Guest:
     """A spectator on a node that hears nothing of what others do there."""
     guest = await Guest.join(house, sid)
-    guest.room.hear = lambda news: None  # type: ignore[method-assign]
+    guest.room.__class__ = Deaf
     return guest
 
 

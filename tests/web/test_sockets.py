@@ -17,7 +17,16 @@ from websockets.protocol import OPEN
 from websockets.uri import parse_uri
 
 from heartroom.web import sockets
-from heartroom.web.sockets import LEAVING_S, DirectOutlet, DirectProtocol, PlainOutlet, direct, frame, whole
+from heartroom.web.sockets import (
+    LEAVING_S,
+    DirectOutlet,
+    DirectProtocol,
+    PlainOutlet,
+    Unsent,
+    direct,
+    frame,
+    whole,
+)
 
 
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 127, 65535, 65536, 100_000])
@@ -40,29 +49,45 @@ class Wire:
     def __init__(self) -> None:
         self.written: list[bytes] = []
         self.transport = self
-        self.close_sent = self.disconnected = False
+        self.close_sent = self.disconnected = self.broken = False
 
     def write(self, data: bytes) -> None:
+        if self.broken:
+            raise RuntimeError
         self.written.append(data)
 
 
-def test_payloads_sent_together_are_written_together_and_each_is_whole() -> None:
-    wires = [Wire(), Wire()]
-    outlets = [DirectOutlet(wire) for wire in wires]  # type: ignore[arg-type]
+async def test_payloads_sent_together_are_written_together_and_each_is_whole() -> None:
+    wires, unsent = [Wire(), Wire()], Unsent()
+    outlets = [DirectOutlet(wire, unsent) for wire in wires]  # type: ignore[arg-type]
     diff, ack = b"diff", b"ack"
     outlets[0].send(diff, ack)
     outlets[1].send(diff)
     outlets[0].send(ack)
+    await asyncio.sleep(0)
     assert wires[0].written == [frame(diff) + frame(ack), frame(ack)]
     assert wires[1].written == [frame(diff)]
 
 
-def test_a_payload_is_not_taken_for_an_earlier_one() -> None:
+async def test_a_payload_is_not_taken_for_an_earlier_one() -> None:
     wire = Wire()
-    outlet = DirectOutlet(wire)  # type: ignore[arg-type]
+    outlet = DirectOutlet(wire, Unsent())  # type: ignore[arg-type]
     for number in range(100):
         outlet.send(b"%d" % number)
+        if number % 7 == 0:
+            await asyncio.sleep(0)
+    await asyncio.sleep(0)
     assert wire.written == [frame(b"%d" % number) for number in range(100)]
+
+
+async def test_who_cannot_be_written_to_costs_nobody_else_anything() -> None:
+    wires, unsent = [Wire() for _ in range(3)], Unsent()
+    outlets = [DirectOutlet(wire, unsent) for wire in wires]  # type: ignore[arg-type]
+    wires[1].broken = True
+    for outlet in outlets:
+        outlet.send(b"diff")
+    await asyncio.sleep(0)
+    assert [wire.written for wire in wires] == [[frame(b"diff")], [], [frame(b"diff")]]
 
 
 @pytest.mark.parametrize("scope", [{}, {"extensions": None}, {"extensions": {"websocket.http.response": {}}}])
@@ -189,7 +214,7 @@ class Taken:
         await send({"type": "websocket.accept"})
         protocol = direct(scope)
         assert protocol is self.protocol
-        DirectOutlet(protocol)
+        DirectOutlet(protocol, Unsent())
         protocol.take_over(lambda data, binary: self.messages.append((data, binary)), lambda: None)
         self.accepted.set()
         while (await receive())["type"] != "websocket.disconnect":
@@ -318,13 +343,37 @@ async def test_nothing_is_written_after_the_end() -> None:
     outlet = taken.protocol.outlet
     assert outlet is not None
     outlet.send(b"before")
-    assert taken.transport.written == frame(b"before")
+    assert taken.transport.written == b""
     taken.protocol.data_received(masked(Opcode.CLOSE, (1000).to_bytes(2)))
     said = taken.transport.written
+    assert said.startswith(frame(b"before"))
     outlet.send(b"after the goodbye")
+    await asyncio.sleep(0)
     taken.lose()
     outlet.send(b"after the end")
+    await asyncio.sleep(0)
     assert taken.transport.written == said
+
+
+@pytest.mark.parametrize("by", ["the application", "bad bytes", "the server's end"])
+async def test_what_was_sent_is_written_before_a_goodbye(by: str) -> None:
+    taken = Taken()
+    await taken.open()
+    outlet = taken.protocol.outlet
+    assert outlet is not None
+    outlet.send(b"why")
+    if by == "the application":
+        await taken.protocol.send({"type": "websocket.close", "code": 4001, "reason": ""})
+    elif by == "bad bytes":
+        taken.protocol.data_received(frame(b"not masked"))
+    else:
+        taken.protocol._leave()
+    outlet.send(b"too late")
+    await asyncio.sleep(0)
+    said = taken.transport.written
+    assert said.startswith(frame(b"why") + b"\x88")
+    assert said.count(frame(b"too late")) == 0
+    taken.lose()
 
 
 @pytest.mark.parametrize(("clients", "longest_s"), [(1, 0.004), (500, 2.0), (100_000, LEAVING_S)])
@@ -347,6 +396,7 @@ async def test_a_server_that_ends_sends_its_clients_away_one_after_the_other(
     outlet = taken.protocol.outlet
     assert outlet is not None
     outlet.send(b"goes on until then")
+    await asyncio.sleep(0)
     assert taken.transport.written == frame(b"goes on until then")
     await taken.transport.ended.wait()
     assert taken.transport.written.endswith(b"\x88\x02" + (1012).to_bytes(2))

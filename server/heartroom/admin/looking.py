@@ -208,7 +208,11 @@ async def inspect(store: Store, given: str, *, reveal: bool = False) -> dict[str
         facts["revealed"] = {
             "session": sid,
             "owner": record.owner,
-            "log": [[at_ms, *unpack(body)] for at_ms, body in opened.entries],
+            "log": [
+                [entry.at_ms, deed.seat, deed.ref, deed.action]
+                for entry in opened.entries
+                for deed in (unpack(entry.body),)
+            ],
         }
     return facts
 

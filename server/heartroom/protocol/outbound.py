@@ -19,11 +19,11 @@ _encode = msgspec.msgpack.Encoder().encode
 def changes(before: Sequence[Any], after: Sequence[Any]) -> list[Any]:
     """Where two views of one game differ: `[index, value after, index, value after, …]`."""
     found: list[Any] = []
-    if before != after:
-        for index, value in enumerate(after):
-            if before[index] != value:
-                found.append(index)
-                found.append(value)
+    for index, value in enumerate(after):
+        was = before[index]
+        if was is not value and was != value:  # nearly all are the very same
+            found.append(index)
+            found.append(value)
     return found
 
 

@@ -27,7 +27,7 @@ from heartroom.sessions.topics import Topics
 from heartroom.store import keys
 from heartroom.store.committer import Committer, Committers
 from heartroom.store.people import People
-from heartroom.store.store import Away, Changed, Commit, Missed, News, Opened, Presence, Renamed, Store
+from heartroom.store.store import Away, Changed, Missed, News, Opened, Presence, Renamed, Store
 
 _log = structlog.get_logger(__name__)
 
@@ -69,6 +69,8 @@ class House:
         self.topics: Final = Topics()
         self._thinkers: Final = Thinkers(thinkers)
         self._committer: Final = Committer(store) if store.table is None else Committers(store)
+        self.submit: Final = self._committer.submit
+        """See `Committer.submit`."""
         self._opening: dict[str, asyncio.Task[Room]] = {}
         self._early: dict[str, list[News]] = {}
         self._closing: dict[str, asyncio.Task[None]] = {}
@@ -251,10 +253,6 @@ class House:
     def now_ms(self) -> int:
         """The store's time, as near as this node knows it."""
         return self.store.now_ms
-
-    def submit(self, commit: Commit, done: Callable[[int | None, int], None]) -> None:
-        """See `Committer.submit`."""
-        self._committer.submit(commit, done)
 
     def later(self, delay_s: float, call: Callable[[], None]) -> asyncio.TimerHandle:
         """Calls `call` after `delay_s`."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 
-class Deed(NamedTuple):
+class Deed(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """One accepted action."""
 
     seat: int
@@ -17,7 +17,7 @@ class Deed(NamedTuple):
 
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(tuple[int, int, tuple[Any, ...]]).decode
+_decode = msgspec.msgpack.Decoder(Deed).decode
 
 
 def pack(deed: Deed) -> bytes:
@@ -27,4 +27,4 @@ def pack(deed: Deed) -> bytes:
 
 def unpack(body: bytes) -> Deed:
     """The deed in the body of a log entry."""
-    return Deed(*_decode(body))
+    return _decode(body)

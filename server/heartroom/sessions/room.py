@@ -113,11 +113,15 @@ class _Already(Exception):
 class _Pending:
     """Something that is to be done and has not been answered yet."""
 
-    __slots__ = ("done", "make", "ref", "seat", "viewer")
+    __slots__ = ("action", "base", "done", "make", "ref", "seat", "viewer")
 
-    def __init__(self, make: Callable[[], Deed], viewer: Viewer | None, seat: int, ref: int) -> None:
+    def __init__(self, make: Callable[[], Deed] | None, viewer: Viewer | None, seat: int, ref: int) -> None:
         self.make = make
-        """The deed, as things are when its turn comes; raises `Refused` or `_Already`."""
+        """The deed, as things are when its turn comes; raises `Refused` or `_Already`. `None`: `action`."""
+        self.action: Action = ()
+        """What a player wants to do."""
+        self.base: int | None = None
+        """What `action` builds on; see `Act`."""
         self.viewer = viewer
         """Who is to be answered, if anybody."""
         self.done: asyncio.Future[None] | None = None
@@ -142,6 +146,16 @@ class _Pending:
 
 class Room:
     """See the module."""
+
+    # A node has thousands; and what an action touches should fit in the processor's cache.
+    __slots__ = (
+        *("_arriving", "_behind", "_bodies", "_busy", "_driver", "_here", "_histories", "_house"),
+        *("_latest_ms", "_limits", "_loading", "_names", "_pending", "_players", "_queue", "_seen"),
+        *("_table_due", "_times_ms", "_to_act", "_under_way", "_viewers_elsewhere", "_views"),
+        *("away", "created_ms", "empty_since", "ended_ms", "epoch", "game", "gone_ms", "luck", "others"),
+        *("settings", "setup", "sid", "since", "since_ms", "started_ms", "state", "table", "version"),
+        "viewers",
+    )
 
     TABLE_PAUSE_S: Final = 0.3
     """Comings and goings within this time are told together."""
@@ -172,6 +186,8 @@ class Room:
         self._queue: deque[_Pending] = deque()
         self._pending: dict[tuple[int, int], _Pending] = {}
         self._busy = False
+        self._under_way: tuple[_Pending, Deed, bytes, Table, Any, bool] | None = None
+        """What is being stored, its body, and what there will be once it is: table, state, whether over."""
         self._behind = False
         self._arriving: list[asyncio.Future[None]] = []
         """Those who have seen what may not be known here yet, and wait until the log has been read."""
@@ -365,7 +381,9 @@ class Room:
             return
         if base is not None and base > self.version and not self._busy:
             self.look_again()  # it builds on what was done on another node, of which we have not heard yet
-        self._ask(_Pending(lambda: self._deed(seat, ref, base, action), viewer, seat, ref))
+        pending = _Pending(None, viewer, seat, ref)
+        pending.action, pending.base = action, base
+        self._ask(pending)
 
     def sit(self, viewer: Viewer, ref: int, seat: int | None) -> None:
         """`viewer` wants a seat (`None`: any), or its own back from a bot."""
@@ -477,7 +495,7 @@ class Room:
     @property
     def stored_ms(self) -> int:
         """When the present version was stored; 0 if nothing was."""
-        return self._times_ms[-1] if self._times_ms else 0
+        return self._times_ms[-1] if self.version else 0
 
     def missed(self, after: int, entries: Iterable[Entry]) -> None:
         """`entries` are those of the log after version `after`; takes those that are new."""
@@ -547,6 +565,7 @@ class Room:
         # again and again, for as long as games last.
         self._times_ms = array("q")
         self._latest_ms = 0
+        """The latest of them."""
         self._bodies: list[bytes] = []
         self._seen: list[dict[int, int]] = [{} for _ in range(self.game.seats)]
         """By seat: the version of each ref."""
@@ -555,6 +574,8 @@ class Room:
             self.table = tables.alone(record.owner, started=not self.settings.ranked)
         else:
             self.table = tables.empty(self.game.seats)
+        self._players = self._who_may_act()
+        """By seat: whether a player may act there as far as the table goes."""
         self._to_act: tuple[int, ...] = ()
         self.since_ms = [record.created_ms] * self.game.seats
         """By seat: since when it is to act, or when it last was."""
@@ -698,15 +719,16 @@ class Room:
             raise Refused(Code.NOT_SEATED.value)
         return viewer.seat
 
-    def _deed(self, seat: int, ref: int, base: int | None, action: Action) -> Deed:
+    def _deed(self, pending: _Pending) -> Deed:
         """A player's action, if it can be taken now as far as the table goes."""
+        seat, base = pending.seat, pending.base
         if base is not None and self.version != (base if base >= 0 else self._seen[seat].get(-base)):
             raise Refused(Code.STALE.value)
-        if not self.table.started:
-            raise Refused(Code.NOT_STARTED.value)
-        if not self.table.is_human(seat):
-            raise Refused(Code.AWAY.value)
-        return Deed(seat, ref, action)
+        if not self._players[seat]:
+            if not self.table.started:
+                raise Refused(Code.NOT_STARTED.value)
+            raise Refused(Code.ENDED.value if self.table.is_human(seat) else Code.AWAY.value)
+        return Deed(seat, pending.ref, pending.action)
 
     def _seating(self, pid: str, wanted: int | None) -> Deed:
         own = self.table.seat_of(pid)
@@ -750,7 +772,7 @@ class Room:
         if self.version >= self._limits.log_length:
             return Code.LOG_FULL.value
         try:
-            deed = pending.make()
+            deed = self._deed(pending) if pending.make is None else pending.make()
             table, state = self._after(deed)
         except Refused as refused:
             return refused.code
@@ -762,9 +784,9 @@ class Room:
             ttl_s = self._house.live_ttl_s
         body = pack(deed)
         self._busy = True
+        self._under_way = pending, deed, body, table, state, over
         self._house.submit(
-            Commit(self.sid, self.epoch, self.version, body, ttl_s, self.stored_ms),
-            lambda result, at_ms: self._committed(result, at_ms, pending, deed, body, table, state, over),
+            Commit(self.sid, self.epoch, self.version, body, ttl_s, self.stored_ms), self._committed
         )
         return None
 
@@ -781,17 +803,9 @@ class Room:
     def _is_end(self, table: Table, state: Any) -> bool:
         return table.ended or self.game.outcome(state) is not None
 
-    def _committed(
-        self,
-        result: int | None,
-        at_ms: int,
-        pending: _Pending,
-        deed: Deed,
-        body: bytes,
-        table: Table,
-        state: Any,
-        over: bool,
-    ) -> None:
+    def _committed(self, result: int | None, at_ms: int) -> None:
+        assert self._under_way is not None
+        (pending, deed, body, table, state, over), self._under_way = self._under_way, None
         if result == STORED:
             self._done(at_ms, deed, body, table, state, over)
             if pending.seat == HOUSE:  # a player's action was recognised by its ref
@@ -824,21 +838,24 @@ class Room:
     def _done(self, at_ms: int, deed: Deed, body: bytes, table: Table, state: Any, over: bool) -> None:
         """`deed` is in the log: shows it, then answers who did it."""
         self.state = state
-        self.version += 1
+        self.version = version = self.version + 1
         self._times_ms.append(at_ms)
         # The store's clock may have been put back. All nodes read the same log, and read it in the same way.
-        at_ms = self._latest_ms = max(at_ms, self._latest_ms)
+        if at_ms < self._latest_ms:
+            at_ms = self._latest_ms
+        self._latest_ms = at_ms
         self._bodies.append(body)
-        if deed.ref:
-            self._seen[deed.seat][deed.ref] = self.version
-        began = self.started_ms is None and (deed.seat != HOUSE or deed.action[0] == "start")
+        seat, ref = deed.seat, deed.ref
+        if ref:
+            self._seen[seat][ref] = version
+        began = self.started_ms is None and (seat != HOUSE or deed.action[0] == "start")
         if began:
             self.started_ms = at_ms
         if over:
             self.ended_ms = at_ms
         if self._driver is not None:
             self._keep_time(at_ms, deed, table)
-        pending = self._pending.pop((deed.seat, deed.ref), None)
+        pending = self._pending.pop((seat, ref), None) if self._pending else None
         if pending is not None:
             if self._queue and self._queue[0] is pending:
                 self._queue.popleft()
@@ -847,12 +864,12 @@ class Room:
         actor = pending.viewer if pending is not None else None
         for kind, before in self._views.items():
             view = self.game.view(state, kind)
-            diff = outbound.diff(self.version, outbound.changes(before, view))
+            diff = outbound.diff(version, outbound.changes(before, view))
             self._views[kind] = view
-            self._histories[kind].add(self.version, diff)
+            self._histories[kind].add(version, diff)
             for viewer in self.viewers.get(kind, ()):
                 if viewer is actor:  # one packet for both
-                    viewer.show(diff, outbound.ack(deed.ref, self.version))
+                    viewer.show(diff, outbound.ack(ref, version))
                     pending = None
                 else:
                     viewer.show(diff)
@@ -875,8 +892,13 @@ class Room:
                 self.since[seat] = self.version
         self._to_act = to_act
 
+    def _who_may_act(self) -> list[bool]:
+        going_on = self.table.started and not self.table.ended
+        return [going_on and self.table.is_human(seat) for seat in range(self.game.seats)]
+
     def _changed_table(self, table: Table) -> None:
         self.table = table
+        self._players = self._who_may_act()
         if self._loading:
             return
         self._rearrange()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from heartroom import metrics
 
@@ -22,6 +22,9 @@ class Outlet(Protocol):
         ...
 
 
+_CLOGGED: Final = 64 * 1024
+
+
 class Viewer:
     """A player or spectator at one session.
 
@@ -31,7 +34,7 @@ class Viewer:
     meanwhile).
     """
 
-    CLOGGED = 64 * 1024
+    CLOGGED: Final = _CLOGGED
     """Bytes of backlog from which on a viewer is slow."""
 
     __slots__ = ("_held", "kind", "lagging", "outlet", "pid", "seat")
@@ -50,7 +53,7 @@ class Viewer:
         """Sends a part of the stream, and with it answers to this viewer's own requests; or drops the one and
         keeps the others, as in `tell`, if the outlet is clogged. Says whether it was sent."""
         outlet = self.outlet
-        if self.lagging or outlet.backlog > self.CLOGGED:
+        if self.lagging or outlet.backlog > _CLOGGED:
             if not self.lagging:
                 metrics.CLOGGED.inc()
             self.lagging = True

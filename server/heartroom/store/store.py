@@ -52,7 +52,7 @@ class Entry(NamedTuple):
     body: bytes
 
 
-class Commit(NamedTuple):
+class Commit(msgspec.Struct, frozen=True, gc=False):
     """One entry to be appended to one session's log, if nothing came between."""
 
     sid: str
@@ -66,16 +66,11 @@ class Commit(NamedTuple):
     """When `version` was stored, as the node knows it: another entry there is a conflict. 0: not compared."""
 
 
-class Outcome(NamedTuple):
-    """What became of a commit."""
+Outcome = tuple[int | None, int]
+"""What became of a commit: `STORED`, `CONFLICT` or `GONE`, or `None` if nobody knows; and when the store
+accepted it, ms since 1970."""
 
-    result: int | None
-    """`STORED`, `CONFLICT` or `GONE`; `None` if nobody knows."""
-    at_ms: int
-    """When the store accepted it, ms since 1970."""
-
-
-UNKNOWN: Final = Outcome(None, 0)
+UNKNOWN: Final[Outcome] = (None, 0)
 
 STORED, CONFLICT, GONE = 0, 1, 2
 """What became of a commit; see `lua/commit.lua`."""
@@ -407,7 +402,7 @@ class Store:
             metrics.STORE_FAILURES.inc()
             raise Away(str(error)) from error
         self._heard(now_ms)
-        return [Outcome(result, now_ms) for result in results]
+        return [(result, now_ms) for result in results]
 
     def _packed(self, commits: Iterable[Commit], dead: str) -> tuple[list[str], list[Any]]:
         names: list[str] = []
@@ -433,7 +428,7 @@ class Store:
             now_ms, *results = answer
             self._heard(now_ms)
             for place, result in zip(places, results, strict=True):
-                outcomes[place] = Outcome(result, now_ms)
+                outcomes[place] = result, now_ms
                 if moving and result == STORED:
                     await self._tell_where_they_are(commits[place], now_ms)
         return outcomes

@@ -37,7 +37,7 @@ from heartroom.web.api import Api
 from heartroom.web.connection import Connection
 from heartroom.web.identity import Identity
 from heartroom.web.settings import Settings
-from heartroom.web.sockets import HIGH_WATER, DirectOutlet, DirectProtocol, PlainOutlet, direct
+from heartroom.web.sockets import HIGH_WATER, DirectOutlet, DirectProtocol, PlainOutlet, Unsent, direct
 
 _log = structlog.get_logger(__name__)
 
@@ -121,6 +121,7 @@ class Web:
 
     def __init__(self, settings: Settings, secret: str, store: Store) -> None:
         self._settings: Final = settings
+        self._unsent: Final = Unsent()
         self._identity: Final = Identity(secret)
         self._store: Final = store
         self._connected: Final[Counter[str]] = Counter()
@@ -308,7 +309,7 @@ class Web:
         return connection
 
     async def _direct(self, websocket: WebSocket, protocol: DirectProtocol, pid: str) -> None:
-        connection = self._connection(websocket, DirectOutlet(protocol), pid)
+        connection = self._connection(websocket, DirectOutlet(protocol, self._unsent), pid)
         protocol.take_over(connection.received, connection.drained)
         connection.opened()
         try:

@@ -44,6 +44,7 @@ TOPIC: Final = re.compile(r"live|daily|all-time|board/\d{4}-\d\d-\d\d", re.ASCII
 """What can be watched."""
 
 _log = structlog.get_logger(__name__)
+_now_s = time.monotonic
 
 
 class Allowance:
@@ -55,15 +56,16 @@ class Allowance:
         self._per_second = per_second
         self._burst = burst
         self._left = burst
-        self._at = time.monotonic()
+        self._at = _now_s()
 
     def take(self) -> float:
         """Takes one frame; returns what is left. Below 0 it was not there; it goes on falling with each
         further frame, down to how badly the sender overdoes it."""
-        now = time.monotonic()
-        self._left = min(self._burst, self._left + (now - self._at) * self._per_second) - 1
+        now = _now_s()
+        left = self._left + (now - self._at) * self._per_second
+        self._left = left = (left if left < self._burst else self._burst) - 1
         self._at = now
-        return self._left
+        return left
 
 
 class Connection:
@@ -74,6 +76,11 @@ class Connection:
     WAITING: Final = 256
     """Messages that may wait behind one that waits for the store."""
     RETRY_S: Final = (0.1, 2.0)
+
+    __slots__ = (
+        *("_allowance", "_closed", "_cut_off", "_floor", "_hang_up", "_house", "_outlet", "_room", "_task"),
+        *("_viewer", "_waiting"),
+    )
 
     def __init__(
         self,

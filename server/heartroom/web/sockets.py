@@ -15,7 +15,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
+import structlog
 from starlette.types import Send
+from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 from websockets.http11 import Request
@@ -27,6 +29,8 @@ try:
     from websockets.speedups import apply_mask
 except ImportError:  # no compiled one for this platform
     from websockets.utils import apply_mask
+
+_log = structlog.get_logger(__name__)
 
 EXTENSION: Final = "heartroom.direct"
 """The ASGI extension under which a connection's `DirectProtocol` is found."""
@@ -96,8 +100,14 @@ class DirectProtocol(WebSocketsSansIOProtocol):
 
     def handle_close(self, event: Frame) -> None:
         """The client says goodbye: nothing follows our answer to that."""
+        self.flush()
         self._hush()
         super().handle_close(event)
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """What the application sends through ASGI: here the answer to the handshake and the goodbye."""
+        self.flush()
+        await super().send(message)
 
     def shutdown(self) -> None:
         """The server ends: says so, sooner or later, so that not all clients go elsewhere at once. Until then
@@ -106,6 +116,7 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         self.loop.call_later(random.uniform(0.0, spread_s), self._leave)  # noqa: S311 (no secret)
 
     def _leave(self) -> None:
+        self.flush()
         self._hush()
         if not self.disconnected:
             super().shutdown()
@@ -116,6 +127,11 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         if self._ending is not None:
             self._ending.cancel()
         super().connection_lost(exc)
+
+    def flush(self) -> None:
+        """Writes what was sent, now: before a goodbye, which nothing may follow."""
+        if self.outlet is not None:
+            self.outlet.unsent.write()
 
     def _hush(self) -> None:
         if self.outlet is not None:
@@ -129,7 +145,7 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         if self._at_frame and self._received is not None:
             length = len(data) - _ALONE
             if 0 <= length < 126 and data[0] == 0x82 and data[1] == 0x80 | length:
-                if not self.close_sent:
+                if not self._close_sent:
                     self._received(apply_mask(data[6:], data[2:6]), True)
                 return
             self._at_frame = len(data) <= _AT_ONCE and whole(data)
@@ -155,6 +171,7 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     def handle_parser_exception(self) -> None:
         """What came is no websocket's."""
         metrics.REFUSALS.labels("bad_frame").inc()
+        self.flush()
         super().handle_parser_exception()
 
     def deafen(self) -> None:
@@ -266,17 +283,42 @@ def _ignore(data: bytes) -> None:
     pass
 
 
+class Unsent:
+    """What a server is to write before its event loop waits again. Belongs to one event loop.
+
+    Nothing is written at once: a write takes the processor through all of the network, up to the door of a
+    receiver on this machine, and what was at hand before is not when it comes back. So everything is made
+    first, for many games, and then everything is written.
+    """
+
+    __slots__ = ("data", "frame", "payload")
+
+    def __init__(self) -> None:
+        self.data: list[tuple[DirectOutlet, bytes]] = []
+        # What was framed last: the same payload goes to one client after the other.
+        self.payload = b""
+        self.frame = frame(b"")
+
+    def write(self) -> None:
+        """Writes all that there is."""
+        unsent, self.data = self.data, []
+        for outlet, data in unsent:
+            try:
+                outlet.write(data)
+            except Exception:  # a fault in one connection must not cost the others
+                _log.exception("write failed")
+
+
 class DirectOutlet:
-    """Writes frames to a `DirectProtocol`'s transport."""
+    """Writes frames to a `DirectProtocol`'s transport, soon."""
 
-    __slots__ = ("_write", "backlog")
+    __slots__ = ("backlog", "unsent", "write")
 
-    # The frame made last, for whoever gets the same payload next.
-    _payload: bytes = b""
-    _frame: bytes = frame(b"")
-
-    def __init__(self, protocol: DirectProtocol) -> None:
-        self._write: Callable[[bytes], None] = protocol.transport.write
+    def __init__(self, protocol: DirectProtocol, unsent: Unsent) -> None:
+        self.write: Callable[[bytes], None] = protocol.transport.write
+        """Writes bytes at once."""
+        self.unsent: Final = unsent
+        """Where all that this server sends waits to be written."""
         self.backlog = 0
         """Bytes not yet taken by the operating system; told by the protocol, and 0 up to `HIGH_WATER`."""
         protocol.outlet = self
@@ -284,15 +326,17 @@ class DirectOutlet:
             self.hush()
 
     def hush(self) -> None:
-        """From now on nothing is written."""
-        self._write = _ignore
+        """From now on nothing is written, not even what was sent and has not been written."""
+        self.write = _ignore
 
     def send(self, payload: bytes, *more: bytes) -> None:
-        """Writes messages, all with one call of the operating system."""
-        if payload is not DirectOutlet._payload:
-            DirectOutlet._payload, DirectOutlet._frame = payload, frame(payload)
-        data = DirectOutlet._frame
-        self._write(data + b"".join(map(frame, more)) if more else data)
+        """Sends messages, all with one call of the operating system."""
+        unsent = self.unsent
+        if payload is not unsent.payload:
+            unsent.payload, unsent.frame = payload, frame(payload)
+        if not unsent.data:
+            asyncio.get_running_loop().call_soon(unsent.write)
+        unsent.data.append((self, unsent.frame + b"".join(map(frame, more)) if more else unsent.frame))
 
 
 class PlainOutlet:

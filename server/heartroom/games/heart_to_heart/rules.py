@@ -11,7 +11,9 @@ turns one more, a recycle turns all of them down again, and neither moves a card
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from heartroom.cards import Rank, rank_text
 from heartroom.games.game import Action, Refused, View
@@ -59,7 +61,7 @@ CODES: Final = frozenset(
 """Every code with which `apply` refuses."""
 
 
-class Position(NamedTuple):
+class Position(msgspec.Struct, frozen=True, gc=False):
     """How the cards lie, and how many moves led there."""
 
     heart: tuple[int, ...]
@@ -94,7 +96,7 @@ Past = tuple[Position, "Past"] | None
 """Positions, the latest first, each with those before it. A move touches none of those before."""
 
 
-class State(NamedTuple):
+class State(msgspec.Struct, frozen=True, gc=False):
     """A game: where it stands and what it can go back to."""
 
     position: Position
@@ -141,40 +143,45 @@ def apply(state: State, action: Action) -> State:
     if action[0] == "undo":
         return _undo(state)
     after = _MOVES[action[0]](position, action)
-    _, past, undoable, undos, code = state
+    past, undoable = state.past, state.undoable
     if after.moves % UNDO_LIMIT == 0:
         past = _latest(past)
     if undoable < UNDO_LIMIT:
         undoable += 1
-    return State(after, (position, past), undoable, undos, code)
+    return State(after, (position, past), undoable, state.undos, state.code)
 
 
 def view(state: State) -> View:
     """What everybody sees: one value for each of `FIELDS`."""
-    (heart, cycle, turned, moves, score, status), _, undoable, undos, code = state
+    position = state.position
+    cycle, turned, status = position.cycle, position.turned, position.status
     top = cycle[turned - 1] if turned else 0
-    can_undo = 1 if undoable and status != WON else 0
-    return (*heart, len(cycle) - turned, turned, top, moves, score, undos, status, can_undo, code)
+    can_undo = 1 if state.undoable and status != WON else 0
+    return (
+        *position.heart,
+        *(len(cycle) - turned, turned, top, position.moves, position.score),
+        *(state.undos, status, can_undo, state.code),
+    )
 
 
 def _draw(position: Position, _: Action) -> Position:
-    heart, cycle, turned, moves, score, status = position
+    cycle, turned = position.cycle, position.turned
     if turned == len(cycle):
         raise Refused("stock_empty")
-    return Position(heart, cycle, turned + 1, moves + 1, score, status)
+    return Position(position.heart, cycle, turned + 1, position.moves + 1, position.score, position.status)
 
 
 def _recycle(position: Position, _: Action) -> Position:
-    heart, cycle, turned, moves, score, status = position
-    if turned < len(cycle):
+    cycle = position.cycle
+    if position.turned < len(cycle):
         raise Refused("stock_not_empty")
     if not cycle:
         raise Refused("nothing_to_recycle")
-    return Position(heart, cycle, 0, moves + 1, score, status)
+    return Position(position.heart, cycle, 0, position.moves + 1, position.score, position.status)
 
 
 def _pair(position: Position, action: Action) -> Position:
-    heart, cycle, turned, moves, score, _ = position
+    heart, cycle, turned, score = position.heart, position.cycle, position.turned, position.score
     _, high, low = action
     if high < low:
         high, low = low, high
@@ -194,15 +201,14 @@ def _pair(position: Position, action: Action) -> Position:
             raise Refused("not_equal")
         heart = _without(_without(heart, high), low)
         score += 2 * CARD_SCORE
-    return Position(heart, cycle, turned, moves + 1, score, _status(heart, cycle))
+    return Position(heart, cycle, turned, position.moves + 1, score, _status(heart, cycle))
 
 
 def _undo(state: State) -> State:
-    _, past, undoable, undos, code = state
-    if not undoable or past is None:
+    if not state.undoable or state.past is None:
         raise Refused("nothing_to_undo")
-    position, before = past
-    return State(position, before, undoable - 1, undos + 1, code)
+    position, before = state.past
+    return State(position, before, state.undoable - 1, state.undos + 1, state.code)
 
 
 def _latest(past: Past) -> Past:
