@@ -123,17 +123,20 @@ def _loaded(
     raw: list[dict[str, object]],
 ) -> None:
     """Runs the variants in turn, so that what else the machine does befalls all of them alike."""
-    found: dict[str, list[Watched]] = {variant.name: [] for variant in variants}
+    found: dict[str, list[Watched]] = {"floor": []} if workload == "watch4" else {}
+    found |= {variant.name: [] for variant in variants}
     echoed: list[Echoed] = []
     for _ in range(repeats):
         echoed.append(runs.echo(sessions, warm_s / 2, window_s / 2))
         raw.append({"workload": workload, "sessions": sessions, "variant": "echo", **_fields(echoed[-1])})
+        if "floor" in found:
+            found["floor"].append(runs.floor(sessions, warm_s, window_s, parent))
         for variant in variants:
-            watched = runs.measured(variant, workload, sessions, warm_s, window_s, parent)
-            found[variant.name].append(watched)
-            raw.append(
-                {"workload": workload, "sessions": sessions, "variant": variant.name, **_fields(watched)}
-            )
+            found[variant.name].append(runs.measured(variant, workload, sessions, warm_s, window_s, parent))
+        raw += [
+            {"workload": workload, "sessions": sessions, "variant": name, **_fields(results[-1])}
+            for name, results in found.items()
+        ]
     rate = f"{median(e.messages / e.wall_s for e in echoed):.0f}"
     echo_us = median(e.server_s / e.messages * 1e6 for e in echoed)
     print(_ROW.format(sessions, "echo", rate, f"{echo_us:.1f}", *[""] * 8))

@@ -14,6 +14,7 @@ import msgspec
 
 from bench.load import Echoed, Idle, Job, Watched
 from bench.served import Served, echoing, serving
+from bench.served import floor as least
 
 _PATIENCE_S = 150.0
 """How long a load process may take beyond what it was told to."""
@@ -36,6 +37,13 @@ def measured(
     """One window of `workload`, `watch4` or `table4`. Raises `Broken`, `served.Failed`."""
     with serving(variant.environ, parent) as served:
         job = job_for(workload, served, sessions=sessions, warm_s=warm_s, window_s=window_s)
+        return msgspec.json.decode(load(job), type=Watched)
+
+
+def floor(sessions: int, warm_s: float, window_s: float, parent: Path | None) -> Watched:
+    """One window of `watch4` on the server of `bench.floor`. Raises as `measured`."""
+    with least(parent) as served:
+        job = job_for("watch4", served, sessions=sessions, warm_s=warm_s, window_s=window_s)
         return msgspec.json.decode(load(job), type=Watched)
 
 

@@ -88,6 +88,15 @@ def echoing() -> Iterator[Served]:
 
 
 @contextlib.contextmanager
+def floor(parent: Path | None = None) -> Iterator[Served]:
+    """The server of `bench.floor`. `parent`: as for `serving`. Raises `Failed`."""
+    with folder(parent) as made:
+        command = (sys.executable, "-m", "bench.floor", made / "data")
+        with _process(command, made, {}) as process:
+            yield _with_store(process, _port(process, made))
+
+
+@contextlib.contextmanager
 def serving_other(command: Sequence[str | Path], environ: Mapping[str, str]) -> Iterator[Served]:
     """A server that has no store and prints its address. Raises `Failed`."""
     with folder() as made, _process(command, made, environ) as process:
@@ -135,6 +144,10 @@ def _port(process: subprocess.Popen[str], made: Path) -> int:
 def _started(process: subprocess.Popen[str], made: Path) -> Served:
     port = _port(process, made)
     _wait_ready(process, port, made)
+    return _with_store(process, port)
+
+
+def _with_store(process: subprocess.Popen[str], port: int) -> Served:
     below = {child.name(): child.pid for child in psutil.Process(process.pid).children(recursive=True)}
     store = next(pid for name, pid in below.items() if "valkey" in name)
     keeper = next(pid for name, pid in below.items() if "valkey" not in name)
