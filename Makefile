@@ -70,6 +70,9 @@ bench-failover: $(TEST_READY) $(CLIENT_READY) ## what a failover loses, and what
 bench-sizes: $(TEST_READY) $(CLIENT_READY) ## bytes of a session in the store, between nodes and to viewers
 	@exec python -m bench.sizes $(ARGS)
 
+bench-model: $(TEST_READY) ## how many nodes and shards a million players want (ARGS='--set players=100000')
+	@exec python -m bench.model $(ARGS)
+
 bench-peers: $(TEST_READY) $(CLIENT_READY) $(PEERS_READY) ## beside Colyseus and boardgame.io, which are installed for it
 	@exec python -m bench.peers $(ARGS)
 
