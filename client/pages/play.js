@@ -5,6 +5,8 @@
 //   [data-role="leave"]          the tool; its dialog [data-dialog="leave"] has leave-for-good, leave-for-now, leave-cancel
 //   [data-role="back"]           "I am back", while a bot plays for the player
 //   [data-role="viewers"]        how many are watching
+// of a game that those who run the card room have ended:
+//   [data-dialog="ended"]        with ended-new, ended-replay, ended-home
 // and of the ranked attempt of a day:
 //   [data-role="ranked-mark"]
 
@@ -56,12 +58,19 @@ export function play(app, session) {
     closeDialog();
     refusal(app, code);
   };
+  /** @param {Table} table */
+  const end = ({ session }) => {
+    wire.ended(session);
+    if (shown instanceof Seated) shown.ended();
+    else turnAway('ended');
+  };
   const offs = [
     wire.on('table', ({ table }) => show(table)),
     wire.on('pending', () => wire.table && shown?.update(wire.table)),
     wire.on('people', showPeople),
     wire.on('error', (code) => {
       if (!wire.table) turnAway(code);
+      else if (code === 'ended') end(wire.table);
       else app.notices.toast(app.codeText(code), code);
     }),
     wire.on('reject', ({ code, action }) => {
@@ -85,12 +94,15 @@ export function play(app, session) {
 class Seated {
   #app;
   #game;
+  #session;
   #frame;
   #table;
   #turns = new Turns();
   /** The last clock that the server has told. @type {import('../wire.js').Clock | null} */
   #clock = null;
   #ribbon = '';
+  /** Whether those who run the card room have ended the game. */
+  #ended = false;
   /** The date whose deal this is. @type {string | null} */
   #date;
   /** Whether it is the ranked attempt of that; null: not known yet. @type {boolean | null} */
@@ -104,6 +116,7 @@ class Seated {
     const { i18n } = app;
     const date = game.day?.(game.code(view)) ?? null;
     this.seat = seat;
+    this.#session = session;
     this.#date = date;
     this.#app = app;
     this.#game = game;
@@ -154,6 +167,7 @@ class Seated {
     const { names, viewers } = table;
     this.#keepTurns(table);
     this.#table.peopleChanged?.();
+    if (this.#ended) return;
     if (this.seat !== null || this.#game.party) this.#frame.setViewers(viewers, t('play.viewers', { n: viewers }));
     if (this.#game.party) return this.#sayPlace(table);
     if (this.seat !== null) return;
@@ -164,6 +178,26 @@ class Seated {
   /** @param {import('../wire.js').Action} action @param {string} code */
   refused(action, code) {
     return this.#table.refused?.(action, code) ?? false;
+  }
+
+  /** It goes no further. */
+  ended() {
+    const app = this.#app;
+    const { t } = app.i18n;
+    this.#ended = true;
+    this.#frame.setRibbon(t('code.ended'));
+    const again = this.seat !== null && !this.#mayBeRanked;
+    showDialog({
+      role: 'ended',
+      title: t('ended.title'),
+      closeLabel: t('close'),
+      body: [h('p', null, t('code.ended')), h('p', null, t('ended.more'))],
+      choices: [
+        ...(again ? [{ role: 'ended-new', kind: /** @type {const} */ ('main'), label: t('tool.new'), run: () => this.#begin() }] : []),
+        { role: 'ended-replay', label: t('ended.replay'), run: () => app.go(`/r/${encodeURIComponent(this.#session)}`) },
+        { role: 'ended-home', label: t('nav.home'), run: () => app.go('/') },
+      ],
+    });
   }
 
   destroy() {
@@ -242,16 +276,22 @@ class Seated {
   #newGame() {
     if (this.#mayBeRanked) return;
     const app = this.#app;
-    if (this.#game.party) return void app.quick(this.#game.name);
     const table = app.wire.table;
-    if (table && this.#table.underWay()) app.askNewGame(this.#game, this.#game.code(table.view));
+    const askFirst = !this.#game.party && !this.#ended && this.#table.underWay();
+    if (table && askFirst) app.askNewGame(this.#game, this.#game.code(table.view));
+    else this.#begin();
+  }
+
+  #begin() {
+    const app = this.#app;
+    if (this.#game.party) void app.quick(this.#game.name);
     else void app.beginOrTell(this.#game.name);
   }
 
   #askLeave() {
     const app = this.#app;
     const { t } = app.i18n;
-    if (!this.#table.underWay()) return app.go('/');
+    if (this.#ended || !this.#table.underWay()) return app.go('/');
     const leave = async () => {
       if (await app.tell(app.wire.stand())) app.go('/');
     };

@@ -60,6 +60,15 @@ class Server:
         self._process.kill()
         self._reap()
 
+    def admin(self, *command: str) -> None:
+        """Does what the host may do while the server runs. Raises `CalledProcessError`."""
+        subprocess.run(
+            [Path(sys.executable).with_name("heartroom"), "admin", *command],
+            env=os.environ | {"HEARTROOM_DATA_DIR": str(self._folder / "data")},
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+
     def remove(self) -> None:
         """Ends the server as its host would, and removes all that it kept."""
         if self._process is not None:

@@ -320,3 +320,31 @@ def test_a_page_without_network_says_so_soon_and_goes_on_when_it_is_back(
     table.draw()
     table.version(2)
     expect(page.locator('[data-role="banner"]')).not_to_contain_text(LOST)
+
+
+def test_a_game_that_the_house_ends_is_over_and_says_what_can_be_done(
+    page: Page, stranger: Page, server: Server, complaints: Complaints
+) -> None:
+    complaints.expect(AWAY)
+    table = deal(page, origin=server.url)
+    watched = share(table, stranger)
+    table.draw(3)
+    agree([table, watched], 3)
+    session = page.url.rsplit("/", 1)[1]
+    server.admin("end", "--reason", "for a test", "--", session)
+    said = "Those who run this card room have ended the game."
+    for each in (page, stranger):
+        expect(each.locator('[data-dialog="ended"]')).to_contain_text(said)
+        expect(each.locator('[data-role="ribbon"]')).to_have_text(said)
+    expect(stranger.locator('[data-role="ended-new"]')).to_have_count(0)
+    stranger.locator('[data-role="ended-replay"]').click()
+    expect(stranger).to_have_url(f"{server.url}/r/{session}")
+
+    page.reload()
+    page.locator('[data-dialog="ended"] [data-role="close"]').click()
+    page.keyboard.press("n")
+    expect(page).not_to_have_url(f"{server.url}/s/{session}")
+    again = HeartTable(page)
+    again.version(0).draw(1)
+    page.goto(server.url)
+    expect(page.locator(f'a[href="/s/{session}"]')).to_have_count(0)
