@@ -16,6 +16,7 @@ from heartroom.sessions.history import History
 from heartroom.sessions.house import House
 from heartroom.sessions.log import Deed, pack
 from heartroom.sessions.room import Limits, Room
+from heartroom.sessions.viewer import Viewer
 from heartroom.store import keys
 from heartroom.store.store import STORED, Commit, Entry, News, Opened, Store
 from tests.conftest import Open
@@ -688,3 +689,32 @@ async def test_an_action_on_a_version_that_there_is_not_is_stale(room: Room, des
     room.settled()
     assert await guest.answer(ref) == "stale"
     assert (desk.catching_up, desk.commits) == (1, [])
+
+
+# -- who asks here and goes elsewhere before it is answered
+
+
+@pytest.mark.parametrize("ask", [Room.stand, Room.start])
+async def test_nobody_can_stand_or_start_for_others_by_going_to_their_own_game_meanwhile(
+    house: House, ask: Callable[[Room, Viewer, int], None]
+) -> None:
+    player, own = await player_of_a_new_game(house), await player_of_a_new_game(house)
+    stranger = await Guest.join(house, player.room.sid, own.player)
+    drawing = player.send("draw")  # what comes next has to wait
+    ask(stranger.room, stranger.viewer, 7)
+    stranger.leave()
+    own.room.attach(stranger.viewer, 0, 0)
+    assert await player.answer(drawing) == 1
+    assert await stranger.answer(7) == "not_seated"
+    assert await player.act("draw") == 2
+    assert own.room.version == 0
+
+
+async def test_who_stands_and_goes_elsewhere_has_stood(house: House) -> None:
+    player, other = await player_of_a_new_game(house), await player_of_a_new_game(house)
+    player.send("draw")
+    player.room.stand(player.viewer, 7)
+    player.leave()
+    other.room.attach(player.viewer, 0, 0)
+    assert await player.answer(7) == 2
+    assert player.room.table.chairs[0].left

@@ -715,9 +715,11 @@ class Room:
             self._advance()
 
     def _seat(self, viewer: Viewer) -> int:
-        if viewer.seat is None:
+        # not the viewer's, which is that of the session it looks at by now
+        seat = self.table.seat_of(viewer.pid)
+        if seat is None:
             raise Refused(Code.NOT_SEATED.value)
-        return viewer.seat
+        return seat
 
     def _deed(self, pending: _Pending) -> Deed:
         """A player's action, if it can be taken now as far as the table goes."""
