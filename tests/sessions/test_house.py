@@ -13,7 +13,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from heartroom import client as wire
-from heartroom.games.game import Refused
+from heartroom.games import heart_to_heart
+from heartroom.games.game import Action, Refused, games, rules
+from heartroom.games.heart_to_heart import HeartToHeart
 from heartroom.sessions.house import House
 from heartroom.sessions.log import Deed, pack, unpack
 from heartroom.sessions.room import Room
@@ -163,6 +165,36 @@ async def test_rules_that_a_log_did_not_begin_with_do_not_play_it(house: House) 
         await house.store.redis.hset(keys.session(sid), field, value)
         with pytest.raises(Refused, match=r"^unknown_game$"):
             await house.open(sid)
+
+
+async def test_a_game_goes_on_by_the_rules_that_it_began_with(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after an upgrade to a release whose rules have another number."""
+
+    class Newer(HeartToHeart):
+        rules_version = 2
+
+        def parse_action(self, raw: object) -> Action:
+            raise AssertionError("not the rules that it began with")
+
+    guest = await game(house)
+    assert await guest.act("draw") == 1
+    guest.leave()
+    house.rooms.pop(guest.room.sid)
+    monkeypatch.setattr(heart_to_heart, "GAME", Newer())
+    monkeypatch.setattr(heart_to_heart, "EARLIER", (GAME,), raising=False)
+    for known in (rules, games):
+        known.cache_clear()
+    try:
+        back = await Guest.join(house, guest.room.sid, guest.player)
+        assert back.table.version == 1
+        assert await back.act("draw") == 2
+        assert (back.room.game, games()[GAME.name].rules_version) == (GAME, 2)
+    finally:
+        monkeypatch.undo()
+        for known in (rules, games):
+            known.cache_clear()
 
 
 async def test_an_empty_room_is_closed_and_opens_again_as_it_was(shared: StoreProcess, opens: Open) -> None:

@@ -20,7 +20,7 @@ import msgspec
 
 from heartroom import __version__
 from heartroom.admin import looking
-from heartroom.games.game import games
+from heartroom.games.game import games, rules
 from heartroom.leaderboards import results
 from heartroom.store import keys
 from heartroom.store.store import Store, or_away
@@ -124,12 +124,12 @@ async def backup(store: Store, file: IO[bytes]) -> Counts:
     """Writes all that is in the store to `file`. Raises `Away`, `OSError`."""
     counts: dict[str, int] = dict.fromkeys(("session", "player", "day"), 0)
     number = 0
-    rules = {name: game.rules_version for name, game in games().items()}
+    numbers = {name: game.rules_version for name, game in games().items()}
     head = {
         "heartroom_backup": FORMAT,
         "version": __version__,
         "made_ms": await store.time_ms(),
-        "rules": rules,
+        "rules": numbers,
     }
     with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=4, mtime=0) as packed:
         _write(packed, head)
@@ -268,8 +268,7 @@ def _commands(name: str, kind: str, value: Any) -> Iterator[tuple[Any, ...]]:
 def _playable(kept: Iterable[Item]) -> bool:
     for _, kind, _, value in kept:
         if kind == "hash":
-            game = games().get(value[b"game"].decode())
-            return game is not None and str(game.rules_version).encode() == value[b"rules"]
+            return rules(value[b"game"].decode(), int(value[b"rules"])) is not None
     return False
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from heartroom.games.game import games
+from heartroom.games.game import games, rules
 from heartroom.sessions import table as tables
 from heartroom.sessions.driver import Settings
 from heartroom.sessions.house import House
@@ -156,13 +156,14 @@ async def sessions(store: Store, *, game: str = "", player: str = "", live: bool
 
 def room_of(store: Store, sid: str, opened: Opened) -> Room:
     """The room of a session as it was read: to look at, nothing can be done in it."""
-    return Room(sid, games()[opened.record.game], opened, {}, House(store), Limits())
+    game = rules(opened.record.game, opened.record.rules)
+    assert game is not None
+    return Room(sid, game, opened, {}, House(store), Limits())
 
 
 def readable(opened: Opened) -> bool:
     """Whether this version has the rules that the session is played by."""
-    game = games().get(opened.record.game)
-    return game is not None and game.rules_version == opened.record.rules
+    return rules(opened.record.game, opened.record.rules) is not None
 
 
 async def inspect(store: Store, given: str, *, reveal: bool = False) -> dict[str, Any]:

@@ -6,7 +6,9 @@ a *setup* (options and deal) and an append-only *log of actions*; all else is de
     state = fold(game.apply, game.initial(setup), log)
     view  = game.view(state, seat)
 
-Adding a game means adding one folder here whose `__init__` defines `GAME`; nothing else names it.
+Adding a game means adding one folder here whose `__init__` defines `GAME`; nothing else names it. When the
+rules of a game change so that a log would mean something else, its `rules_version` goes up, and the rules as
+they were stay, in a tuple `EARLIER` beside `GAME`: games that have begun go on, and are replayed, by those.
 """
 
 from __future__ import annotations
@@ -76,7 +78,8 @@ class Game(Protocol):
     name: str
     """Lower case with hyphens, as in the wire and in addresses: `"heart-to-heart"`."""
     rules_version: int
-    """Counts up when the meaning of a log changes; old logs are replayed by the rules they began with."""
+    """Counts up when the meaning of a log changes; old logs are replayed by the rules they began with: see
+    `rules`."""
     seats: int
     fields: tuple[str, ...]
     """The name of each field of a view, in order. Only ever appended to within a rules version."""
@@ -208,11 +211,22 @@ def fold(game: Game, setup: Setup, log: Iterable[tuple[int, Action]]) -> Any:
 @cache
 def games() -> Mapping[str, Game]:
     """Every game there is, by name: each subpackage of `heartroom.games` that defines `GAME`."""
-    package = importlib.import_module(__package__)
-    found: dict[str, Game] = {}
-    for module in pkgutil.iter_modules(package.__path__):
-        if module.ispkg:
-            game = getattr(importlib.import_module(f"{__package__}.{module.name}"), "GAME", None)
-            if game is not None:
-                found[game.name] = game
-    return found
+    return {package.GAME.name: package.GAME for package in _packages()}
+
+
+@cache
+def rules(name: str, version: int) -> Game | None:
+    """The game by which a log is replayed that began under its rules of this number: that of the name or, if
+    its number is another, one of those that its package calls `EARLIER`; `None` if there is none."""
+    for package in _packages():
+        for game in (package.GAME, *getattr(package, "EARLIER", ())):
+            if (game.name, game.rules_version) == (name, version):
+                found: Game = game
+                return found
+    return None
+
+
+def _packages() -> list[Any]:
+    path = importlib.import_module(__package__).__path__
+    names = [f"{__package__}.{module.name}" for module in pkgutil.iter_modules(path) if module.ispkg]
+    return [package for package in map(importlib.import_module, names) if hasattr(package, "GAME")]

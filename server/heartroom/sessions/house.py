@@ -17,7 +17,7 @@ from typing import Any, Final
 import structlog
 
 from heartroom import metrics
-from heartroom.games.game import Action, Game, Refused, Setup, View, games
+from heartroom.games.game import Action, Game, Refused, Setup, View, games, rules
 from heartroom.protocol import names
 from heartroom.protocol.codes import Code
 from heartroom.sessions.driver import Settings
@@ -310,8 +310,8 @@ class House:
         opened = await self.store.open(sid)
         if opened is None:
             raise Refused(Code.NO_SESSION.value)
-        game = games().get(opened.record.game)
-        if game is None or game.rules_version != opened.record.rules:
+        game = rules(opened.record.game, opened.record.rules)
+        if game is None:
             _log.error("no rules for session", sid=sid, game=opened.record.game, rules=opened.record.rules)
             raise Refused(Code.UNKNOWN_GAME.value)
         room = Room(sid, game, opened, {}, self, self.limits)

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from heartroom.games.game import DailyGame, Game, Outcome, Refused, Setup, games
+from heartroom.games.game import DailyGame, Game, Outcome, Refused, Setup, games, rules
 from heartroom.protocol import outbound
 from heartroom.protocol.names import clean
 
@@ -98,10 +98,10 @@ def read(raw: bytes) -> Record:
     header = _parse(1, texts[0], Header)
     if header.heartroom != FORMAT:
         raise BadRecord(1, f"unknown format {header.heartroom}")
-    game = games().get(header.game)
-    if game is None:
+    if header.game not in games():
         raise BadRecord(1, f"unknown game {header.game}")
-    if header.rules != game.rules_version:
+    game = rules(header.game, header.rules)
+    if game is None:
         raise BadRecord(1, f"unknown rules version {header.rules}")
     try:
         states = [game.initial(Setup(header.options, header.deal))]
