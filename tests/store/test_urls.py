@@ -11,7 +11,7 @@ import uvloop
 from redis.asyncio.connection import SSLConnection, UnixDomainSocketConnection
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from heartroom.store.urls import BadUrl, client, parse
+from heartroom.store.urls import BadUrl, Sentinels, client, parse
 from tests.support.stores import StoreProcess
 
 
@@ -118,3 +118,70 @@ def test_what_is_written_to_a_connection_that_was_just_closed_fails_as_a_connect
 
     for let_go in (False, True):
         uvloop.run(write(let_go=let_go))
+
+
+class Told:
+    """A Sentinel that says what it was told to say."""
+
+    def __init__(self, epoch: int, listed: int, named: int, *, down: bool = False) -> None:
+        self.state = {
+            "config-epoch": epoch,
+            "ip": "10.0.0.1",
+            "port": listed,
+            "is_master": True,
+            "is_sdown": down,
+            "is_odown": down,
+            "num-other-sentinels": 2,
+        }
+        self.named = (b"10.0.0.1", named)
+
+    async def sentinel_masters(self) -> dict[str, Any]:
+        return {"main": self.state}
+
+    async def execute_command(self, *_command: str) -> tuple[bytes, int]:
+        return self.named
+
+
+class Dead(Told):
+    def __init__(self) -> None:
+        super().__init__(99, 1, 1)
+
+    async def sentinel_masters(self) -> dict[str, Any]:
+        raise RedisConnectionError("dead")
+
+
+class Silent(Told):
+    def __init__(self) -> None:
+        super().__init__(99, 1, 1)
+
+    async def sentinel_masters(self) -> dict[str, Any]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+async def primary_by(*sentinels: Told) -> int:
+    asking = Sentinels([])
+    told: Any = list(sentinels)
+    asking.sentinels = told
+    _, port = await asking.discover_master("main")
+    return port
+
+
+async def test_the_sentinel_that_knows_of_the_latest_failover_is_believed() -> None:
+    assert await primary_by(Told(1, 7001, 7001), Told(2, 7002, 7002), Told(1, 7001, 7001)) == 7002
+
+
+async def test_while_a_failover_is_under_way_the_new_primary_is_had_already() -> None:
+    assert await primary_by(Told(2, 7001, 7002), Told(1, 7001, 7001)) == 7002
+    assert await primary_by(Told(2, 7001, 7002, down=True)) == 7002
+
+
+async def test_sentinels_that_are_dead_or_silent_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sentinels, "PATIENCE_S", 0.01)
+    assert await primary_by(Dead(), Told(1, 7001, 7001), Silent()) == 7001
+
+
+async def test_nobody_knows_a_primary() -> None:
+    for sentinels in ([Dead()], [Told(1, 7001, 7001, down=True), Dead()]):
+        with pytest.raises(RedisConnectionError, match="no Sentinel knows 'main'"):
+            await primary_by(*sentinels)

@@ -11,15 +11,16 @@ that want one get `?sentinel_username=...&sentinel_password=...`.
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlencode
 
 from redis.asyncio import BlockingConnectionPool, ConnectionPool, Redis
 from redis.asyncio.connection import parse_url
-from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
+from redis.asyncio.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 SCHEMES: Final = (
@@ -109,6 +110,54 @@ def _address(text: str, default: int) -> Address:
     return found["host"].strip("[]"), int(found["port"] or default)
 
 
+class Sentinels(Sentinel):
+    """Finds the primary as the Sentinel knows it that knows of the latest failover.
+
+    redis-py believes the list of primaries of any Sentinel that answers. While a failover is under way that
+    has the old one yet, which may have been started again; asked for an address, Sentinels name the new one.
+    """
+
+    PATIENCE_S: Final = 0.5
+    """How long those that do not answer are waited for, if others do."""
+
+    def __init__(self, addresses: Sequence[Address], **options: Any) -> None:
+        super().__init__(addresses, sentinel_kwargs=options)  # type: ignore[no-untyped-call]
+        self._asked: set[asyncio.Task[tuple[int, Address]]] = set()
+
+    async def discover_master(self, service_name: str) -> Address:
+        """Where the primary is. Raises `MasterNotFoundError`."""
+        asked = [asyncio.create_task(self._ask(sentinel, service_name)) for sentinel in self.sentinels]
+        for task in asked:
+            self._asked.add(task)
+            task.add_done_callback(self._answered)
+        done, late = await asyncio.wait(asked, timeout=self.PATIENCE_S)
+        while late and not any(task.exception() is None for task in done):
+            more, late = await asyncio.wait(late, return_when=asyncio.FIRST_COMPLETED)
+            done |= more
+        found = [task.result() for task in done if task.exception() is None]
+        if not found:
+            why = "; ".join(str(task.exception()) for task in done)
+            raise MasterNotFoundError(f"no Sentinel knows {service_name!r}: {why}")
+        return max(found)[1]
+
+    async def _ask(self, sentinel: Any, name: str) -> tuple[int, Address]:
+        """How new what a Sentinel knows is, and where it has the primary."""
+        state = (await sentinel.sentinel_masters()).get(name)
+        named = await sentinel.execute_command("SENTINEL GET-MASTER-ADDR-BY-NAME", name)
+        if not state or not named:
+            raise MasterNotFoundError("not watched")
+        host, port = named
+        address = host.decode() if isinstance(host, bytes) else str(host), int(port)
+        if address == (state["ip"], state["port"]) and not self.check_master_state(state, name):
+            raise MasterNotFoundError("down")
+        return int(state["config-epoch"]), address
+
+    def _answered(self, task: asyncio.Task[tuple[int, Address]]) -> None:
+        self._asked.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever has gone without it need not know
+
+
 class _SentinelPool(SentinelConnectionPool, BlockingConnectionPool):
     """Connections to the primary; who finds all in use waits."""
 
@@ -177,9 +226,8 @@ def client(where: Where, connections: int, timeout_s: float, address: Address | 
         if options.pop("connection_class", None) is not None:
             tls["ssl"] = options["ssl"] = True
         given = common | tls | dict(where.sentinel_options)
-        manager: Any = Sentinel
         primary: Any = _SentinelPool
-        sentinels = manager(where.addresses, sentinel_kwargs=given)
+        sentinels = Sentinels(where.addresses, **given)
         for sentinel in sentinels.sentinels:
             _sturdy(sentinel.connection_pool)
         return Redis.from_pool(_sturdy(primary(where.service, sentinels, **pool, **options)))
