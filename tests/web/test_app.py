@@ -625,6 +625,21 @@ async def test_who_cannot_connect_learns_it_as_one_error() -> None:
             await wire.Client.connect(f"ws://127.0.0.1:{nobody.getsockname()[1]}")
 
 
+async def test_who_leaves_in_the_middle_of_a_request_is_nobody_s_error(shared: StoreProcess) -> None:
+    server = Server(redis_url=shared.url, secret=SECRET)
+    for _ in range(3):
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(
+            b"POST /api/groups HTTP/1.1\r\nHost: x\r\nOrigin: http://x\r\nExpect: 100-continue\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+        )
+        assert b"100 Continue" in await reader.readline()  # it is waited for
+        writer.transport.abort()
+    assert await asyncio.to_thread(server.terminate) == 0
+    assert server.said() == ""
+    server.stop()
+
+
 # -- limits
 
 
@@ -649,6 +664,7 @@ async def test_an_address_has_so_many_connections_and_no_more(narrow: Server) ->
     assert caught.value.status == 429
     assert isinstance(caught.value.__cause__, websockets.InvalidStatus)
     assert b"too_many_connections" in (caught.value.__cause__.response.body or b"")
+    assert narrow.said() == ""  # it is no error of the server's
     await clients.pop().close()
 
     async def admitted() -> bool:

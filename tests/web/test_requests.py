@@ -129,6 +129,14 @@ async def test_the_next_request_must_come_in_time_too(port: int) -> None:
     assert (await talk(port, REQUEST, after=b"GET")).count(b"200 OK") == 1
 
 
+@pytest.mark.usefixtures("hurried")
+@pytest.mark.parametrize("half", [b"GET", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc"])
+async def test_the_next_request_must_come_in_time_also_if_it_begins_with_the_last(
+    port: int, half: bytes
+) -> None:
+    assert (await talk(port, REQUEST + half)).count(b"200 OK") == 1
+
+
 async def test_a_head_without_end_is_not_kept(port: int) -> None:
     line = b"X-More: " + b"x" * 1000 + b"\r\n"
     head = REQUEST[:-2] + line * (LONGEST_HEAD // len(line) + 100)

@@ -15,7 +15,7 @@ from typing import Any, Final
 import structlog
 from starlette.applications import Starlette
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
@@ -151,7 +151,8 @@ class Web:
             for file in sorted(STATIC.iterdir()):
                 if file.is_file() and file.name != "index.html":
                     routes.append(Route(f"/{file.name}", partial(self.file, path=file)))
-        app = Starlette(routes=routes, lifespan=self.lifespan, exception_handlers={404: self.not_found})
+        handlers: dict[Any, Any] = {404: self.not_found, ClientDisconnect: self.gone}
+        app = Starlette(routes=routes, lifespan=self.lifespan, exception_handlers=handlers)
         # Around all of it: a middleware of Starlette's is not asked when something fails.
         return SecurityHeaders(app)
 
@@ -185,6 +186,10 @@ class Web:
         if request.url.path.startswith(("/api/", "/assets/")) or request.method not in ("GET", "HEAD"):
             return refusal(HTTPStatus.NOT_FOUND, "not_found")
         return await self.page(request, HTTPStatus.NOT_FOUND)
+
+    async def gone(self, _request: Request, _error: Exception) -> Response:
+        """Somebody left in the middle of a request: nobody's error, and an answer to nobody."""
+        return Response(status_code=HTTPStatus.BAD_REQUEST)
 
     async def file(self, _request: Request, path: Path) -> Response:
         """One of the client's files with a fixed name."""

@@ -58,6 +58,12 @@ class BoundedHttp(HttpToolsProtocol):
         if self._head > LONGEST_HEAD and not self.transport.is_closing():
             self._refuse()
 
+    def on_message_begin(self) -> None:
+        """A request begins, also one that comes together with the end of another."""
+        if self._deadline is None:
+            self._begin()
+        super().on_message_begin()
+
     def on_headers_complete(self) -> None:
         """The head is whole."""
         self._head = 0

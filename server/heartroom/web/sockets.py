@@ -245,6 +245,9 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         self._close_sent = sent
         if sent:
             self._hush()
+            if self.initial_response is not None:
+                # uvicorn forgets it, and would log each handshake that is refused with a status as an error
+                self.handshake_complete = True
 
     def send_receive_event_to_app(self) -> None:
         """A whole message has arrived, of text or in several frames."""
