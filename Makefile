@@ -23,7 +23,7 @@ CLIENT_SOURCES := $(shell find client -mindepth 1 \( -name node_modules -o -name
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help play test unit lint types format client audit bench faults clean lock
+.PHONY: help play test unit lint types format client audit bench faults hostile clean lock
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -81,6 +81,9 @@ audit: $(AUDIT_READY) ## ask whether weaknesses are known of what is pinned
 
 faults: $(TEST_READY) ## the long fault test: kills, pauses and cuts while people play (ARGS='--kills 100 --seed 1')
 	@exec python -m tests.faults $(ARGS)
+
+hostile: $(TEST_READY) ## the long test with hostile clients: idle, deaf, slow, flooding, fuzzing (ARGS='--frames 10000000 --seed 1')
+	@exec python -m tests.faults.hostile $(ARGS)
 
 lock: $(VENV_READY) ## pin the newest versions of all requirements
 	pip install --quiet uv
