@@ -46,6 +46,8 @@ KINDS: Final = ("kill", "lag", "pause", "move")
 _PATIENCE_S: Final = 60.0
 _ROUND_S: Final = 120.0
 """How long one round may take at most."""
+_APART_S: Final = 6.5
+"""From one fault to the next: Sentinel lets as much time pass between two failovers (`watched`)."""
 _AGAIN_S: Final = 1.0
 """How long is played when all is well again."""
 
@@ -230,6 +232,7 @@ class Round:
         self._players = players
         self._rate = rate
         self._slow = Slow(lag_s)
+        self._last = 0.0
 
     async def run(self, kind: str, seed: int) -> list[Outcome]:
         """Raises `Fault` if something is doubled or out of order, or if play does not go on."""
@@ -243,6 +246,8 @@ class Round:
         pace = Pace([player.take for player in players], dues, Book())
         try:
             await asyncio.sleep(1.0 + random.Random(seed).random())
+            await asyncio.sleep(self._last + _APART_S - time.monotonic())
+            self._last = time.monotonic()
             at = await self._fault(kind)
             again = time.monotonic()
             await asyncio.sleep(_AGAIN_S)
@@ -393,7 +398,7 @@ def _standing(
             VALKEY,
             replicas=replicas,
             appendfsync="always",
-            failover_timeout_ms=1000,
+            down_after_ms=2000,
             parent=parent or tempfile.gettempdir(),
             min_replicas_to_write=str(int(guard)),
         ) as place,

@@ -304,13 +304,13 @@ def watched(
     *,
     replicas: int = 1,
     appendfsync: str = "everysec",
-    failover_timeout_ms: int = 3000,
+    down_after_ms: int = 500,
     parent: str | Path | None = MEMORY,
     **settings: str,
 ) -> Iterator[Watched]:
     """Running servers and Sentinels, ended and removed whatever happens; their files are in `parent`.
-    `failover_timeout_ms`: half the time that is at least between two failovers. `settings` are those of the
-    primary and the replicas."""
+    `down_after_ms`: after so much silence a primary counts as dead; with less than 2,000 the next one may,
+    too, when Sentinels have only just turned to it. `settings`: of the primary and the replicas."""
     with servers(parent) as (folder, started):
         first, *others = free_ports(4 + replicas)
         data = [
@@ -333,8 +333,8 @@ def watched(
             # Sentinels write down what they find out, and so want a file.
             (place / "sentinel.conf").write_text(
                 f"sentinel monitor {Watched.NAME} 127.0.0.1 {first} 2\n"
-                f"sentinel down-after-milliseconds {Watched.NAME} 500\n"
-                f"sentinel failover-timeout {Watched.NAME} {failover_timeout_ms}\n"
+                f"sentinel down-after-milliseconds {Watched.NAME} {down_after_ms}\n"
+                f"sentinel failover-timeout {Watched.NAME} 3000\n"
             )
         for one in (*data, *sentinels):
             started.append(one)
