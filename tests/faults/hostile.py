@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,11 +50,13 @@ FOR_ALL: Final = 32 * MIB
 and is not parsed yet, games, and what Python's allocator holds in parts of pages. What many connections took
 is not given back to the system but taken by the next ones. So the bound is one on the worst moment so far,
 however often attacks are repeated."""
-STORE_LINES: Final = 64
-"""Connections to the store, besides one for each client that came at the same time as others: these are kept
-once they were needed."""
+STORE_LINES: Final = 512
+"""Connections to the store, besides one for each client that came at the same time as others. There are as
+many as things were ever asked at the same time, and many sessions are begun and closed together."""
 DESCRIPTORS: Final = 64
 """Files that the server may open in `descriptors` besides those that it has."""
+SPARE_FILES: Final = 1000
+"""Files that each process may open besides those of idle connections."""
 TABLES: Final = 4
 """Honest tables at which is played as fast as it is answered, but for a pause."""
 PAUSE_S: Final = 0.02
@@ -107,7 +109,7 @@ class Plan:
                 ("bombs", again),
                 ("floods", again),
                 ("fuzz_within_limits", {"frames": max(1000, self.frames // 20)}),
-                ("descriptors", {"count": 3 * DESCRIPTORS}),
+                *([("descriptors", {"count": 3 * DESCRIPTORS})] if hasattr(psutil.Process, "rlimit") else []),
                 ("slow", {"count": many}),
                 ("idle", {"count": self.connections + 50}),
             ],
@@ -540,11 +542,14 @@ async def _all(plan: Plan, say: Callable[[str], None]) -> Report:
 
 
 def run(plan: Plan, say: Callable[[str], None]) -> Report:
-    """A whole run. As many files are opened as the system lets us, and no more connections made than that."""
+    """A whole run. If the system does not let us open as many files as the plan needs, there are fewer idle
+    connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    wanted = plan.connections + SPARE_FILES
+    files = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, files), hard))
     try:
-        return uvloop.run(_all(plan, say))
+        return uvloop.run(_all(replace(plan, connections=files - SPARE_FILES), say))
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 

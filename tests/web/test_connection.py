@@ -87,6 +87,7 @@ def test_a_flood_is_answered_a_little_and_cut_off_once(sent: str, clock: Clock) 
     assert ends == []
     assert ([9, "malformed"] if sent == "nonsense" else [9, "too_fast"]) in outlet.said
     said = len(outlet.said)
+    assert said < allowed / 2
     for number in range(100):
         kinds[sent][number % len(kinds[sent])]()
     assert ends == [Close.FLOOD]

@@ -170,8 +170,11 @@ class Connection:
     def _too_fast(self, message: Inbound, left: float) -> None:
         if left < self._floor:
             self._cut()
-        else:
-            self._refuse(getattr(message, "ref", None), Code.TOO_FAST.value)
+            return
+        ref = getattr(message, "ref", None)
+        # who asked something with a number waits for its answer; else a flood is not answered frame by frame
+        if ref is not None or left >= 0 or -left % 50 < 1:
+            self._refuse(ref, Code.TOO_FAST.value)
 
     def _cut(self) -> None:
         self._cut_off = True
