@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import json
@@ -12,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 import uvicorn
@@ -30,6 +31,7 @@ from heartroom.store.store import Store
 from heartroom.web import logs
 from heartroom.web import settings as web_settings
 from heartroom.web.app import Web
+from heartroom.web.door import Door
 from heartroom.web.requests import BoundedHttp
 from heartroom.web.settings import BadSetting, Settings
 from heartroom.web.sockets import DirectProtocol
@@ -263,10 +265,26 @@ def _serve(settings: Settings, secret: str, redis_url: str, listening: socket.so
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 5, 2)
-    _Server(config).run(sockets=[listening])
+    _Server(config, settings.connections_per_second).run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
+    """uvicorn's, with a door of ours."""
+
+    def __init__(self, config: uvicorn.Config, per_second: int) -> None:
+        super().__init__(config)
+        self._per_second: Final = per_second
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Opens the house and the door."""
+        await super().startup(sockets=[])
+
+        def make() -> asyncio.Protocol:
+            config = self.config
+            return BoundedHttp(config, self.server_state, self.lifespan.state)
+
+        self.servers = [Door(each, make, self._per_second) for each in sockets or []]  # type: ignore[misc]
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Ends the server at SIGTERM and SIGINT. uvicorn's own would raise them again afterwards, and then we

@@ -161,6 +161,8 @@ class Transport(asyncio.Transport):
         super().__init__()
         self.written = b""
         self.closed = False
+        self.reads = True
+        self.read_again = asyncio.Event()
         self.ended = asyncio.Event()
         self.aborted = asyncio.Event()
 
@@ -178,10 +180,19 @@ class Transport(asyncio.Transport):
         return self.closed
 
     def pause_reading(self) -> None:
-        pass
+        assert self.reads
+        self.reads = False
 
     def resume_reading(self) -> None:
-        pass
+        assert not self.reads
+        self.reads = True
+        self.read_again.set()
+
+    def is_read(self) -> bool:
+        return self.reads
+
+    def get_write_buffer_size(self) -> int:
+        return 0
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
         pass
@@ -276,6 +287,7 @@ async def test_messages_come_whole_and_in_order_however_their_bytes_come(
     for start, end in itertools.pairwise([0, *cuts, len(stream)]):
         if start < end:
             taken.protocol.data_received(stream[start:end])
+            await turns(taken)
     assert taken.messages == expected
     assert taken.transport.written.count(b"\x8a") >= sum(opcode is Opcode.PING for opcode, _ in sent)
     taken.lose()
@@ -423,6 +435,67 @@ async def test_who_goes_before_its_turn_is_not_sent_away(monkeypatch: pytest.Mon
 # -- frames that come too fast
 
 
+async def turns(taken: Taken) -> int:
+    """Lets the event loop turn until all that was read is parsed; returns how often."""
+    count = 0
+    while taken.protocol._turn is not None:
+        await asyncio.sleep(0)
+        count += 1
+    return count
+
+
+async def test_what_is_long_is_parsed_in_turns_whole_and_in_order() -> None:
+    taken = Taken()
+    await taken.open()
+    sent = [b"%d" % number for number in range(2_000)]
+    taken.protocol.data_received(b"".join(masked(Opcode.BINARY, payload) for payload in sent))
+    assert 0 < len(taken.messages) < 200
+    assert not taken.transport.is_read()
+    assert await turns(taken) > 10
+    assert taken.messages == [(payload, True) for payload in sent]
+    assert taken.transport.is_read()
+    taken.protocol.data_received(masked(Opcode.BINARY, b"on it goes"))
+    assert taken.messages[-1] == (b"on it goes", True)
+    taken.lose()
+
+
+async def test_who_sends_too_fast_is_not_read_from_for_a_moment_and_nothing_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sockets, "_SLOW_S", 0.001)
+    taken = Taken()
+    await taken.open()
+    sent = [b"%d" % number for number in range(1_000)]
+    pauses = 0
+
+    def received(data: bytes, binary: bool) -> None:
+        nonlocal pauses
+        taken.messages.append((data, binary))
+        if len(taken.messages) % 100 == 0:
+            pauses += 1
+            taken.protocol.slow_down()
+            assert not taken.transport.is_read()
+
+    taken.protocol.take_over(received, lambda: None)
+    taken.protocol.data_received(b"".join(masked(Opcode.BINARY, payload) for payload in sent))
+    await taken.transport.read_again.wait()
+    assert taken.messages == [(payload, True) for payload in sent]
+    assert pauses == 10
+    taken.lose()
+
+
+async def test_who_is_slowed_down_and_does_not_read_either_is_read_from_when_both_are_over() -> None:
+    taken = Taken()
+    await taken.open()
+    taken.protocol.slow_down()
+    taken.protocol.pause_writing()
+    taken.protocol._slowed_down()
+    assert not taken.transport.is_read()
+    taken.protocol.resume_writing()
+    assert taken.transport.is_read()
+    taken.lose()
+
+
 class Counting:
     """What is told of frames that are no messages."""
 
@@ -477,7 +550,8 @@ async def test_of_thousands_of_frames_in_one_read_no_more_are_looked_at_than_it_
     await taken.open()
     counting = Counting(taken, most=100)
     taken.protocol.data_received(masked(Opcode.PING, b"") * 40_000)
-    assert 100 <= counting.frames < 1000
+    await turns(taken)
+    assert 100 <= counting.frames < 400
     # and nothing from then on
     taken.protocol.data_received(masked(Opcode.BINARY, b"a"))
     assert taken.messages == []

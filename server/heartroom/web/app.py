@@ -308,9 +308,10 @@ class Web:
             closing.add_done_callback(lambda _: None)  # keeps it alive until it is done
 
         allowance = (self._settings.frames_per_second, self._settings.frames_burst)
-        connection = Connection(self.house, outlet, pid, allowance, hang_up)
-        if protocol is not None:
-            protocol.count(connection.counted)
+        if protocol is None:
+            return Connection(self.house, outlet, pid, allowance, hang_up)
+        connection = Connection(self.house, outlet, pid, allowance, hang_up, protocol.slow_down)
+        protocol.count(connection.counted)
         return connection
 
     async def _direct(self, websocket: WebSocket, protocol: DirectProtocol, pid: str) -> None:

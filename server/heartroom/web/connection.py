@@ -79,7 +79,7 @@ class Connection:
 
     __slots__ = (
         *("_allowance", "_closed", "_cut_off", "_floor", "_hang_up", "_house", "_outlet", "_room", "_task"),
-        *("_viewer", "_waiting"),
+        *("_slow_down", "_viewer", "_waiting"),
     )
 
     def __init__(
@@ -89,8 +89,9 @@ class Connection:
         pid: str,
         allowance: tuple[int, int],
         hang_up: Callable[[Close], None],
+        slow_down: Callable[[], None] = lambda: None,
     ) -> None:
-        """`allowance`: frames per second and at once."""
+        """`allowance`: frames per second and at once. `slow_down`: called for each frame beyond it."""
         self._house = house
         self._outlet = outlet
         self._viewer = Viewer(outlet, pid)
@@ -98,6 +99,7 @@ class Connection:
         self._allowance = Allowance(*allowance)
         self._floor = -float(allowance[1] * self.FLOOD)
         self._hang_up = hang_up
+        self._slow_down = slow_down
         self._waiting: deque[Inbound] = deque()
         self._task: asyncio.Task[None] | None = None
         self._closed = False
@@ -115,6 +117,8 @@ class Connection:
         if self._cut_off:
             return
         left = self._allowance.take()
+        if left < 0:
+            self._slow_down()
         try:
             if not binary:
                 raise Unreadable(Code.MALFORMED)
@@ -142,6 +146,8 @@ class Connection:
         if self._cut_off:
             return
         left = self._allowance.take()
+        if left < 0:
+            self._slow_down()
         if left < self._floor:
             self._cut()
         elif left < 0 and -left % 50 < 1:

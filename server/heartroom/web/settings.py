@@ -53,6 +53,8 @@ class Settings:
     """Frames that one connection may send, in the long run."""
     frames_burst: int = 120
     """Frames that it may send at once."""
+    connections_per_second: int = 400
+    """Connections that one process takes up in a second; who comes besides waits in the system's queue."""
     connections_per_address: int = 500
     """Websockets that one address (of IPv6, one network of 64 bits) may have open on one node."""
     sessions_per_hour: int = Limits().sessions_per_hour

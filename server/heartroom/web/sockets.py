@@ -10,6 +10,7 @@ host says so, `PlainOutlet` does the same through ASGI's `send`.
 from __future__ import annotations
 
 import asyncio
+import functools
 import random
 from collections import deque
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from websockets.http11 import Request
 
 from heartroom import metrics
 from heartroom.sessions.viewer import Viewer
+from heartroom.web import door
 
 try:
     from websockets.speedups import apply_mask
@@ -38,9 +40,11 @@ EXTENSION: Final = "heartroom.direct"
 HIGH_WATER: Final = Viewer.CLOGGED
 """Unsent bytes from which on no more is read from a client that does not read either."""
 _LOW_WATER: Final = 4 * 1024
-_AT_ONCE: Final = 4 * 1024
-"""Bytes that are parsed before it is looked whether their sender is still listened to: the smallest frame has
-six, and a read brings up to 256 KiB."""
+_AT_ONCE: Final = 1024
+"""Bytes of one client that are parsed in one turn of the event loop, before it is looked whether it is still
+listened to: the smallest frame has six, and a read brings up to 256 KiB."""
+_SLOW_S: Final = 0.05
+"""For so long nothing is read from a client that sends too fast."""
 _UNREAD_S: Final = 12.0
 """How long the last that was said to a client may wait to be read. Longer than a goodbye is waited for."""
 
@@ -90,6 +94,16 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     _received: Received | None = None
     _drained: Callable[[], None] | None = None
     _held = False
+    """Whether the client does not read what waits for it."""
+    _slow: asyncio.TimerHandle | None = None
+    """Until when nothing is read from the client because it sends too fast."""
+    _rest = b""
+    """What was read and not parsed yet, from `_rest_at` on."""
+    _rest_at = 0
+    _turn: asyncio.Handle | None = None
+    """When more of the rest is parsed."""
+    _paused = False
+    """Whether for any of these nothing is read."""
     _requested = False
     _counted: Callable[[], None] | None = None
     _deaf = False
@@ -124,9 +138,11 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone: nothing is written any more."""
         self._hush()
-        if self._ending is not None:
-            self._ending.cancel()
-        super().connection_lost(exc)
+        for timer in (self._ending, self._slow, self._turn):
+            if timer is not None:
+                timer.cancel()
+        self._rest = b""
+        door.leave(self.loop, functools.partial(super().connection_lost, exc))
 
     def flush(self) -> None:
         """Writes what was sent, now: before a goodbye, which nothing may follow."""
@@ -157,16 +173,58 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         self._at_frame = self._requested and not asked_before and data.find(b"\r\n\r\n") == len(data) - 4
 
     def _read(self, data: bytes) -> None:
-        """Has `data` parsed, little by little: who sends thousands of frames at once is cut off before all of
-        them have been looked at. Of who is cut off only a goodbye is heard."""
-        for start in range(0, len(data), _AT_ONCE):
-            if self.close_sent or self._deaf:
-                if self.close_sent and (data[-8:-6] == b"\x88\x82" or data[-6:-4] == b"\x88\x80"):
-                    self.transport.close()
-                return
-            if self.transport.is_closing():
-                return
-            super().data_received(data[start : start + _AT_ONCE])
+        """Has `data` parsed, little by little: who sends thousands of frames at once keeps nobody else
+        waiting, and is cut off before all of them have been looked at."""
+        if self._received is None:  # the application reads in its own time
+            for start in range(0, len(data), _AT_ONCE):
+                self._parse(data[start : start + _AT_ONCE])
+            return
+        self._rest = self._rest[self._rest_at :] + data
+        self._rest_at = 0
+        if self._turn is None and self._slow is None:
+            self._read_on()
+
+    def _read_on(self) -> None:
+        self._turn = None
+        start, self._rest_at = self._rest_at, self._rest_at + _AT_ONCE
+        if self._rest_at >= len(self._rest):
+            part, self._rest, self._rest_at = self._rest[start:], b"", 0
+        else:
+            part = self._rest[start : self._rest_at]
+        self._parse(part)
+        self._next_turn()
+
+    def _next_turn(self) -> None:
+        if self._rest and self._turn is None and self._slow is None and not self._held:
+            self._turn = self.loop.call_soon(self._read_on)
+        self._mind_reading()
+
+    def _mind_reading(self) -> None:
+        pause = self._held or self._slow is not None or bool(self._rest)
+        if pause != self._paused and not self.transport.is_closing():
+            self._paused = pause
+            if pause:
+                self.transport.pause_reading()
+            else:
+                self.transport.resume_reading()
+
+    def _parse(self, data: bytes) -> None:
+        """Of who is cut off only a goodbye is heard."""
+        if self.close_sent or self._deaf:
+            if self.close_sent and (data[-8:-6] == b"\x88\x82" or data[-6:-4] == b"\x88\x80"):
+                self.transport.close()
+        elif not self.transport.is_closing():
+            super().data_received(data)
+
+    def slow_down(self) -> None:
+        """The client sends too fast: nothing more is taken from it for a moment."""
+        if self._slow is None and self._received is not None:
+            self._slow = self.loop.call_later(_SLOW_S, self._slowed_down)
+            self._mind_reading()
+
+    def _slowed_down(self) -> None:
+        self._slow = None
+        self._next_turn()
 
     def handle_parser_exception(self) -> None:
         """What came is no websocket's."""
@@ -178,6 +236,8 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         """From now on nothing that comes is taken: the connection is about to be closed."""
         self._deaf = True
         self._at_frame = False
+        # the end of what has been read may be a goodbye
+        self._rest, self._rest_at = self._rest[-8:] if self._rest else b"", 0
 
     def count(self, counted: Callable[[], None]) -> None:
         """From now on `counted` is called for each frame that is no whole message and ends none: parts of
@@ -266,18 +326,17 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         super().pause_writing()
         if self.outlet is not None:
             self.outlet.backlog = self.transport.get_write_buffer_size()
-        if self._received is not None and not self._held:
+        if self._received is not None:
             self._held = True
-            self.transport.pause_reading()
+            self._mind_reading()
 
     def resume_writing(self) -> None:
         """The client has read what there was."""
         super().resume_writing()
         if self.outlet is not None:
             self.outlet.backlog = 0
-        if self._held:
-            self._held = False
-            self.transport.resume_reading()
+        self._held = False
+        self._next_turn()
         if self._drained is not None:
             self._drained()
 
