@@ -75,6 +75,9 @@ _ROOMY: Final = {
     "linger_seconds": "2",
     "log_format": "json",
 }
+UNLIMITED: Final = ("fuzz", "storm", "silent", "never_read")
+"""Attacks on a server that takes as many frames as it can. How much others suffer says nothing of one that
+has its limits, but of how fair it is without."""
 _FAST: Final = {**_ROOMY, "frames_per_second": "1000000", "frames_burst": "1000000"}
 
 
@@ -172,9 +175,12 @@ class Report:
             quiet, during = p99(row.quiet_s), p99(row.during_s)
             ratio = during / quiet if quiet else 0.0
             times = f"{quiet * 1000:13.1f} {during * 1000:9.1f} {ratio:6.1f}" if quiet else ""
+            slower = "more than doubled" if ratio > 2 else ""
+            unlimited = "no limit on frames" if row.name in UNLIMITED else ""
+            remarks = ", ".join(filter(None, (slower, unlimited)))
             yield (
                 f"{row.name:19} {row.connections:7,} {row.held:6,} {row.frames:10,} {memory:>24} {times}"
-                f"{'  more than doubled' if ratio > 2 else ''}"
+                f"  {remarks}".rstrip()
             )
         for row in self.rows.values():
             told = ", ".join(

@@ -561,16 +561,16 @@ class Attack:
         return raw
 
     async def descriptors(self) -> None:
-        """More connections than the server has files to open."""
-        raws = await self._many(lambda _: self._connect(), self.amount.count)
-        # the server takes what it can and drops the rest at once
-        dropped = [asyncio.ensure_future(raw.ended()) for raw in raws]
-        await asyncio.wait(dropped, return_when="FIRST_COMPLETED", timeout=PATIENCE_S)
-        if not any(raw.lost for raw in raws):
-            self._accuse("the server takes more than it can")
-        for waiting in dropped:
-            waiting.cancel()
+        """More connections than the server has files to open: who finds no room waits until there is some."""
+        *others, last = await self._many(lambda _: self._connect(), self.amount.count)
+        last.send(handshake())
         await self._height()
+        if last.welcome:
+            self._accuse("the server takes more than it can")
+        for raw in others:
+            self._drop(raw)
+        if not await last.until(lambda: last.welcome):
+            self._accuse("no room, though others have gone")
 
     async def fuzz(self) -> None:
         """Messages and frames that are nearly some, as fast as they are answered."""
