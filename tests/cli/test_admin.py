@@ -565,6 +565,36 @@ def test_the_embedded_store_is_found_running_or_not(tmp_path: Path) -> None:
     assert "days" in anew.stdout
 
 
+async def test_two_stores_at_once_are_refused_and_neither_is_touched(place: Place, tmp_path: Path) -> None:
+    store = Store(place.url)
+    try:
+        sid = await begin(store)
+        await run(place, "backup", str(tmp_path / "file"))
+        folder = str(tmp_path / "games")
+        for arguments in (
+            ["restore", "--force", str(tmp_path / "file")],
+            ["backup", str(tmp_path / "other")],
+            ["end", pseudonym(sid), "--reason", "r"],
+            ["nodes"],
+        ):
+            done = await asyncio.to_thread(typed, place, "--data-dir", folder, *arguments)
+            assert done.exit_code == 2
+            assert done.stdout == ""
+            assert folder in done.stderr
+            assert "HEARTROOM_REDIS_URL" in done.stderr
+        assert await reasons(place) == []
+        assert await store.peek(sid) is not None
+        assert [one.name for one in tmp_path.iterdir()] == ["file"]  # noqa: ASYNC240
+        # where the image has its volume says nothing about which store is meant
+        image = {"HEARTROOM_REDIS_URL": place.url, "HEARTROOM_DATA_DIR": folder}
+        done = await asyncio.to_thread(
+            lambda: CliRunner().invoke(main, ["admin", "sessions", "--json"], env=image)
+        )
+        assert [one["session"] for one in json.loads(done.stdout)] == [pseudonym(sid)]
+    finally:
+        await store.aclose()
+
+
 def test_a_store_that_is_not_there_is_an_error_of_one_line() -> None:
     done = CliRunner().invoke(main, ["admin", "nodes"], env={"HEARTROOM_REDIS_URL": "redis://127.0.0.1:1"})
     assert done.exit_code == 1

@@ -41,15 +41,24 @@ class _Given:
 
 
 @click.group()
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where games are kept without a Redis.")
+@click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path),
+    help="Where games are kept without a Redis; not together with HEARTROOM_REDIS_URL.",
+)
 @click.pass_context
 def admin(context: click.Context, data_dir: Path | None) -> None:
     """Look into a house, end and hide things, back it up. For those who run it.
 
     Works on the store that `serve` would use with the same HEARTROOM_… in the environment, while nodes run or
-    not. Sessions and players are named by their pseudonyms, as in the log, or by their ids (one that begins
-    with - after --).
+    not; --data-dir stands before the command's name. Sessions and players are named by their pseudonyms, as
+    in the log, or by their ids (one that begins with - after --).
     """
+    if data_dir is not None and os.environ.get("HEARTROOM_REDIS_URL"):
+        # One of the two would be passed over in silence, and something done to a store that was not meant.
+        raise click.UsageError(
+            f"--data-dir {data_dir} and HEARTROOM_REDIS_URL name two stores: leave one out (`env -u …`)"
+        )
     context.obj = _Given(data_dir)
 
 
