@@ -19,7 +19,7 @@ import structlog
 from click.testing import CliRunner, Result
 from redis import Redis
 
-from heartroom.admin import backup
+from heartroom.admin import backup, looking
 from heartroom.cli import main
 from heartroom.games.game import Refused
 from heartroom.leaderboards import results
@@ -33,7 +33,7 @@ from tests.support.clusters import cluster
 from tests.support.days import PAR, Calendar, Node, some_day
 from tests.support.games import CODE, GAME, WINNING, begin, pid
 from tests.support.guests import Guest
-from tests.support.serving import Server
+from tests.support.serving import SECRET, Server
 from tests.support.stores import BINARIES, StoreProcess, eventually
 
 
@@ -137,6 +137,16 @@ async def refused(place: Place, *arguments: str) -> str:
     assert done.stdout == ""
     assert done.stderr.startswith("Error: ")
     assert len(done.stderr.splitlines()) == 1, done.stderr
+    return done.stderr
+
+
+def not_served(url: str) -> str:
+    """What `serve` says that does not start on this store."""
+    env = {"HEARTROOM_REDIS_URL": url, "HEARTROOM_SECRET": SECRET}
+    done = CliRunner().invoke(main, ["serve", "--port", "0"], env=env)
+    assert done.exit_code == 1
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
     return done.stderr
 
 
@@ -526,6 +536,102 @@ async def test_what_is_no_whole_backup_changes_nothing(place: Place, tmp_path: P
         await store.aclose()
 
 
+async def test_a_restore_that_is_broken_off_leaves_a_store_that_nobody_serves(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    store = Store(place.url)
+    try:
+        sid = await begin(store)
+        await run(place, "backup", str(file))
+        seen: list[bool] = []
+
+        async def die(store: Store, *_: Any) -> None:
+            seen.append(await store.restoring())
+            raise OSError("killed")
+
+        with monkeypatch.context() as dying:
+            dying.setattr(backup, "_put", die)
+            assert "killed" in await refused(place, "restore", "--force", str(file))
+        assert set(seen) == {True}
+        assert await store.peek(sid) is None
+        assert await store.restoring()
+        assert "restore --force" in await asyncio.to_thread(not_served, place.url)
+        assert "--force" in await refused(place, "restore", str(file))
+        assert "restore" in await refused(place, "backup", str(tmp_path / "half"))
+        assert await told(place, "restore", "--force", str(file))
+        assert not await store.restoring()
+        assert await store.peek(sid) is not None
+        assert await store.redis.exists(keys.RESTORING) == 0
+    finally:
+        await store.aclose()
+
+
+async def test_of_two_restores_at_once_the_later_one_wins(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    store = Store(place.url)
+    try:
+        sid = await begin(store)
+        await run(place, "backup", str(file))
+        clear = backup._clear
+
+        async def other(store: Store) -> None:
+            await clear(store)
+            monkeypatch.setattr(backup, "_clear", clear)
+            assert "under way" in await refused(place, "restore", str(file))
+            await run(place, "restore", "--force", str(file))
+
+        monkeypatch.setattr(backup, "_clear", other)
+        assert "another restore" in await refused(place, "restore", "--force", str(file))
+        assert await store.peek(sid) is not None
+        assert not await store.restoring()
+    finally:
+        await store.aclose()
+
+
+async def test_a_restore_is_refused_to_a_store_on_which_a_node_has_just_started(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(place.url)
+    try:
+        sid = await begin(store)
+        await run(place, "backup", str(tmp_path / "file"))
+        look = looking.nodes
+
+        async def then_one_starts(asking: Store) -> list[looking.Node]:
+            found = await look(asking)
+            await asking.beat()
+            return found
+
+        monkeypatch.setattr(looking, "nodes", then_one_starts)
+        assert "running" in await refused(place, "restore", "--force", str(tmp_path / "file"))
+        assert await store.peek(sid) is not None
+        assert not await store.restoring()
+    finally:
+        await store.aclose()
+
+
+async def test_a_node_that_runs_while_its_store_is_restored_is_not_ready(place: Place) -> None:
+    store = Store(place.url)
+    server = await asyncio.to_thread(Server, redis_url=place.url, secret=SECRET)
+
+    async def ready() -> tuple[int, bytes]:
+        answer = await asyncio.to_thread(server.get, "/readyz")
+        return answer.status, answer.body
+
+    try:
+        assert (await ready())[0] == 200
+        await store.redis.set(keys.RESTORING, "x")
+        assert await ready() == (503, b"the store is being restored\n")
+        await store.redis.delete(keys.RESTORING)
+        assert (await ready())[0] == 200
+    finally:
+        server.stop()
+        await store.aclose()
+
+
 def test_no_key_is_forgotten_by_the_backup() -> None:
     """Every kind of key is in a backup, or named as one that is not."""
     known = {name for family in backup.FAMILIES for name in family.prefixes}
@@ -535,7 +641,7 @@ def test_no_key_is_forgotten_by_the_backup() -> None:
             continue
         key = make(*("x" for _ in inspect.signature(make).parameters))
         assert any(key.startswith(one) for one in (*known, *backup.LEFT_OUT)), key
-    for name in ("NODES", "DUE", "LIVE", "ACTIONS"):
+    for name in ("NODES", "DUE", "LIVE", "ACTIONS", "RESTORING"):
         assert getattr(keys, name).startswith((*known, *backup.LEFT_OUT))
     for family in backup.FAMILIES:
         assert all(key.startswith(family.prefixes) for key, _ in family.keys("x")), family.name

@@ -69,7 +69,7 @@ def _command(function: Callable[..., None]) -> click.Command:
     def run(*args: Any, **options: Any) -> None:
         try:
             function(*args, **options)
-        except (BadSetting, StoreFailed, OSError, looking.NotFound, backup.BadBackup) as error:
+        except (BadSetting, StoreFailed, OSError, looking.NotFound, backup.BadBackup, backup.Torn) as error:
             raise click.ClickException(str(error)) from None
         except backup.NotEmpty as error:
             raise click.ClickException(f"nothing was restored: {error}") from None
