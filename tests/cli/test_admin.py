@@ -8,6 +8,9 @@ import gzip
 import inspect
 import json
 import logging
+import os
+import pwd
+import socket
 import stat
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -311,6 +314,29 @@ async def test_a_game_that_is_over_cannot_be_ended(place: Place, house: House) -
     assert await reasons(place) == []
 
 
+async def test_a_game_that_the_house_has_ended_is_not_ended_again(place: Place, house: House) -> None:
+    sid = await begin(house.store, pid())
+    await run(place, "end", sid, "--reason", "first")
+    said = await refused(place, "end", sid, "--reason", "second")
+    assert pseudonym(sid) in said
+    assert "ended already" in said
+    assert await reasons(place) == [("end", pseudonym(sid), "first")]
+    assert (await told(place, "session", sid))["version"] == 1
+
+
+async def test_what_was_done_is_listed_with_who_did_it(place: Place, house: House) -> None:
+    player = pid()
+    await house.store.redis.rpush(  # as it was written down before it was asked who
+        keys.ACTIONS, json.dumps([1, "hide-name", pseudonym(player), "old"])
+    )
+    await run(place, "hide-name", player, "--reason", " rude ")
+    old, new = await told(place, "actions")
+    user = pwd.getpwuid(os.getuid()).pw_name
+    assert (old["reason"], old["by"]) == ("old", "")
+    assert (new["reason"], new["by"]) == ("rude", f"{user}@{socket.gethostname()}")
+    assert new["by"] in await run(place, "actions")
+
+
 async def test_a_ranked_attempt_that_is_ended_counts_for_nothing_and_is_over(
     place: Place, node: Node
 ) -> None:
@@ -341,14 +367,29 @@ async def test_a_hidden_name_is_gone_everywhere_until_it_is_shown_again(place: P
     guest = await Guest.join(node.house, room.sid, player)
     await guest.outlet.until(lambda: guest.table.names == [""])
     assert await told(place, "hide-name", player, "--reason", "sorry", "--undo") == {
-        "name_shown": pseudonym(player)
+        "may_take_a_name_again": pseudonym(player)
     }
+    assert await node.house.store.names([player]) == [""]
     assert await node.house.rename(player, "Polite") == "Polite"
     assert await reasons(place) == [
         ("hide-name", pseudonym(player), "rude"),
         ("show-name", pseudonym(player), "sorry"),
     ]
     assert "rude" in await run(place, "actions")
+
+
+async def test_whoever_has_only_a_name_is_told_where_to_find_the_pseudonym(
+    place: Place, house: House
+) -> None:
+    player = pid()
+    await house.rename(player, "Rude")
+    await house.create(player, GAME.name, {"code": CODE})
+    assert "sessions --player" in await refused(place, "hide-name", "Rude", "--reason", "r")
+    assert f"Rude {pseudonym(player)}" in await run(place, "sessions", "--player", "Rude")
+    assert await reasons(place) == []
+    await run(place, "hide-name", pseudonym(player), "--reason", "r")
+    undone = await run(place, "hide-name", pseudonym(player), "--reason", "r", "--undo")
+    assert undone == f"may take a name again: {pseudonym(player)}\n"
 
 
 async def test_a_hidden_row_is_on_no_board_until_it_is_shown_again(place: Place, node: Node) -> None:
@@ -717,6 +758,9 @@ def test_a_store_that_is_not_there_is_an_error_of_one_line() -> None:
         ["session"],
         ["end", "AAAAAAAAAAAA"],
         ["hide-name", "AAAAAAAAAAAA"],
+        ["end", "AAAAAAAAAAAA", "--reason", ""],
+        ["hide-name", "AAAAAAAAAAAA", "--reason", " \t"],
+        ["hide-row", "2026-11-30", "AAAAAAAAAAAA", "--reason", "\n"],
         ["hide-row", "yesterday", "AAAAAAAAAAAA", "--reason", "r"],
         ["rebuild", "2026-11-31"],
         ["restore", "/no/such/file"],
