@@ -269,7 +269,6 @@ class Web:
             return
         address = neighbourhood(websocket.client.host) if websocket.client else ""
         if address and self._connected[address] >= self._settings.connections_per_address:
-            metrics.REFUSALS.labels(Code.TOO_MANY_CONNECTIONS.value).inc()
             await websocket.send_denial_response(
                 refusal(HTTPStatus.TOO_MANY_REQUESTS, Code.TOO_MANY_CONNECTIONS.value)
             )
