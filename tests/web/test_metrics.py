@@ -63,6 +63,7 @@ async def test_what_is_done_is_counted(shared: StoreProcess) -> None:
         assert found["heartroom_sessions_created_total", GAME.name] == 1
         assert [found["heartroom_joins_total", kind] for kind in ("first", "diffs", "snapshot")] == [1, 1, 1]
         assert found["heartroom_store_failures_total", ""] == 0
+        assert found["process_resident_memory_bytes", ""] > 0
 
         async def nobody_connected() -> bool:
             return (await asyncio.to_thread(counted, server))["heartroom_connections", ""] == 0
@@ -155,6 +156,8 @@ async def test_workers_show_what_all_of_them_count_the_dead_ones_too(shared: Sto
         for _ in range(6):  # whichever worker answers
             found = await asyncio.to_thread(counted, server)
             assert found["heartroom_actions_total", ""] == 9
+            # as docs/operations.md and the dashboard say
+            assert not any(name.startswith("process_") for name, _ in found)
     finally:
         server.stop()
 
