@@ -27,7 +27,7 @@ from heartroom.games.heart_to_heart import solver
 from heartroom.protocol.inbound import LARGEST
 from heartroom.sessions.record import BadRecord, read
 from heartroom.store.embedded import Embedded, StoreFailed, StoreInUse
-from heartroom.store.store import Store
+from heartroom.store.store import Away, Store
 from heartroom.web import logs
 from heartroom.web import settings as web_settings
 from heartroom.web.app import Web
@@ -42,6 +42,9 @@ _ENDING = (signal.SIGTERM, signal.SIGINT)
 _SPARE_PORTS = 10
 """How many further ports are tried when none was asked for and the usual one is taken."""
 
+
+_ASKING_S = 2.0
+"""How long a start waits for the store."""
 
 _LEAVING_S = 3.0
 """How long workers of a parent that was killed may take to let go of the port."""
@@ -73,7 +76,10 @@ def serve(host: str | None, port: int | None, data_dir: Path | None, workers: in
         raise click.ClickException(str(error)) from None
     logs.configure(settings.log_level, settings.log_format)
     if settings.redis_url:
-        _open(settings, secret, settings.redis_url, listening)
+        try:
+            _open(settings, secret, settings.redis_url, listening)
+        finally:
+            listening.close()
         return
     embedded = Embedded(settings.data_dir, settings.fsync)
     try:
@@ -229,6 +235,11 @@ def _address(listening: socket.socket) -> str:
 
 def _open(settings: Settings, secret: str, redis_url: str, listening: socket.socket) -> None:
     """Serves in this process, or in as many as the settings say."""
+    if asyncio.run(_is_torn(redis_url)):
+        raise click.ClickException(
+            "a restore of this store is under way, or was broken off: then do it again with "
+            "`heartroom admin restore --force FILE`"
+        )
     click.echo(f"heartroom is open at {_address(listening)}")
     if settings.workers == 1:
         _serve(settings, secret, redis_url, listening)
@@ -239,6 +250,17 @@ def _open(settings: Settings, secret: str, redis_url: str, listening: socket.soc
         listening,
         {**environ, "HEARTROOM_REDIS_URL": redis_url, "HEARTROOM_SECRET": secret},
     ).run()
+
+
+async def _is_torn(redis_url: str) -> bool:
+    """Whether the store holds half of a backup. One that is away is waited for while we serve, and may be."""
+    store = Store(redis_url, timeout_s=_ASKING_S)
+    try:
+        return await store.restoring()
+    except Away:
+        return False
+    finally:
+        await store.aclose()
 
 
 def _serve(settings: Settings, secret: str, redis_url: str, listening: socket.socket) -> None:

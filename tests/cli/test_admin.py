@@ -8,6 +8,9 @@ import gzip
 import inspect
 import json
 import logging
+import os
+import pwd
+import socket
 import stat
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -19,7 +22,7 @@ import structlog
 from click.testing import CliRunner, Result
 from redis import Redis
 
-from heartroom.admin import backup
+from heartroom.admin import backup, looking
 from heartroom.cli import main
 from heartroom.games.game import Refused
 from heartroom.leaderboards import results
@@ -33,7 +36,7 @@ from tests.support.clusters import cluster
 from tests.support.days import PAR, Calendar, Node, some_day
 from tests.support.games import CODE, GAME, WINNING, begin, pid
 from tests.support.guests import Guest
-from tests.support.serving import Server
+from tests.support.serving import SECRET, Server
 from tests.support.stores import BINARIES, StoreProcess, eventually
 
 
@@ -137,6 +140,16 @@ async def refused(place: Place, *arguments: str) -> str:
     assert done.stdout == ""
     assert done.stderr.startswith("Error: ")
     assert len(done.stderr.splitlines()) == 1, done.stderr
+    return done.stderr
+
+
+def not_served(url: str) -> str:
+    """What `serve` says that does not start on this store."""
+    env = {"HEARTROOM_REDIS_URL": url, "HEARTROOM_SECRET": SECRET}
+    done = CliRunner().invoke(main, ["serve", "--port", "0"], env=env)
+    assert done.exit_code == 1
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
     return done.stderr
 
 
@@ -301,6 +314,29 @@ async def test_a_game_that_is_over_cannot_be_ended(place: Place, house: House) -
     assert await reasons(place) == []
 
 
+async def test_a_game_that_the_house_has_ended_is_not_ended_again(place: Place, house: House) -> None:
+    sid = await begin(house.store, pid())
+    await run(place, "end", sid, "--reason", "first")
+    said = await refused(place, "end", sid, "--reason", "second")
+    assert pseudonym(sid) in said
+    assert "ended already" in said
+    assert await reasons(place) == [("end", pseudonym(sid), "first")]
+    assert (await told(place, "session", sid))["version"] == 1
+
+
+async def test_what_was_done_is_listed_with_who_did_it(place: Place, house: House) -> None:
+    player = pid()
+    await house.store.redis.rpush(  # as it was written down before it was asked who
+        keys.ACTIONS, json.dumps([1, "hide-name", pseudonym(player), "old"])
+    )
+    await run(place, "hide-name", player, "--reason", " rude ")
+    old, new = await told(place, "actions")
+    user = pwd.getpwuid(os.getuid()).pw_name
+    assert (old["reason"], old["by"]) == ("old", "")
+    assert (new["reason"], new["by"]) == ("rude", f"{user}@{socket.gethostname()}")
+    assert new["by"] in await run(place, "actions")
+
+
 async def test_a_ranked_attempt_that_is_ended_counts_for_nothing_and_is_over(
     place: Place, node: Node
 ) -> None:
@@ -331,14 +367,29 @@ async def test_a_hidden_name_is_gone_everywhere_until_it_is_shown_again(place: P
     guest = await Guest.join(node.house, room.sid, player)
     await guest.outlet.until(lambda: guest.table.names == [""])
     assert await told(place, "hide-name", player, "--reason", "sorry", "--undo") == {
-        "name_shown": pseudonym(player)
+        "may_take_a_name_again": pseudonym(player)
     }
+    assert await node.house.store.names([player]) == [""]
     assert await node.house.rename(player, "Polite") == "Polite"
     assert await reasons(place) == [
         ("hide-name", pseudonym(player), "rude"),
         ("show-name", pseudonym(player), "sorry"),
     ]
     assert "rude" in await run(place, "actions")
+
+
+async def test_whoever_has_only_a_name_is_told_where_to_find_the_pseudonym(
+    place: Place, house: House
+) -> None:
+    player = pid()
+    await house.rename(player, "Rude")
+    await house.create(player, GAME.name, {"code": CODE})
+    assert "sessions --player" in await refused(place, "hide-name", "Rude", "--reason", "r")
+    assert f"Rude {pseudonym(player)}" in await run(place, "sessions", "--player", "Rude")
+    assert await reasons(place) == []
+    await run(place, "hide-name", pseudonym(player), "--reason", "r")
+    undone = await run(place, "hide-name", pseudonym(player), "--reason", "r", "--undo")
+    assert undone == f"may take a name again: {pseudonym(player)}\n"
 
 
 async def test_a_hidden_row_is_on_no_board_until_it_is_shown_again(place: Place, node: Node) -> None:
@@ -526,6 +577,102 @@ async def test_what_is_no_whole_backup_changes_nothing(place: Place, tmp_path: P
         await store.aclose()
 
 
+async def test_a_restore_that_is_broken_off_leaves_a_store_that_nobody_serves(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    store = Store(place.url)
+    try:
+        sid = await begin(store)
+        await run(place, "backup", str(file))
+        seen: list[bool] = []
+
+        async def die(store: Store, *_: Any) -> None:
+            seen.append(await store.restoring())
+            raise OSError("killed")
+
+        with monkeypatch.context() as dying:
+            dying.setattr(backup, "_put", die)
+            assert "killed" in await refused(place, "restore", "--force", str(file))
+        assert set(seen) == {True}
+        assert await store.peek(sid) is None
+        assert await store.restoring()
+        assert "restore --force" in await asyncio.to_thread(not_served, place.url)
+        assert "--force" in await refused(place, "restore", str(file))
+        assert "restore" in await refused(place, "backup", str(tmp_path / "half"))
+        assert await told(place, "restore", "--force", str(file))
+        assert not await store.restoring()
+        assert await store.peek(sid) is not None
+        assert await store.redis.exists(keys.RESTORING) == 0
+    finally:
+        await store.aclose()
+
+
+async def test_of_two_restores_at_once_the_later_one_wins(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    store = Store(place.url)
+    try:
+        sid = await begin(store)
+        await run(place, "backup", str(file))
+        clear = backup._clear
+
+        async def other(store: Store) -> None:
+            await clear(store)
+            monkeypatch.setattr(backup, "_clear", clear)
+            assert "under way" in await refused(place, "restore", str(file))
+            await run(place, "restore", "--force", str(file))
+
+        monkeypatch.setattr(backup, "_clear", other)
+        assert "another restore" in await refused(place, "restore", "--force", str(file))
+        assert await store.peek(sid) is not None
+        assert not await store.restoring()
+    finally:
+        await store.aclose()
+
+
+async def test_a_restore_is_refused_to_a_store_on_which_a_node_has_just_started(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(place.url)
+    try:
+        sid = await begin(store)
+        await run(place, "backup", str(tmp_path / "file"))
+        look = looking.nodes
+
+        async def then_one_starts(asking: Store) -> list[looking.Node]:
+            found = await look(asking)
+            await asking.beat()
+            return found
+
+        monkeypatch.setattr(looking, "nodes", then_one_starts)
+        assert "running" in await refused(place, "restore", "--force", str(tmp_path / "file"))
+        assert await store.peek(sid) is not None
+        assert not await store.restoring()
+    finally:
+        await store.aclose()
+
+
+async def test_a_node_that_runs_while_its_store_is_restored_is_not_ready(place: Place) -> None:
+    store = Store(place.url)
+    server = await asyncio.to_thread(Server, redis_url=place.url, secret=SECRET)
+
+    async def ready() -> tuple[int, bytes]:
+        answer = await asyncio.to_thread(server.get, "/readyz")
+        return answer.status, answer.body
+
+    try:
+        assert (await ready())[0] == 200
+        await store.redis.set(keys.RESTORING, "x")
+        assert await ready() == (503, b"the store is being restored\n")
+        await store.redis.delete(keys.RESTORING)
+        assert (await ready())[0] == 200
+    finally:
+        server.stop()
+        await store.aclose()
+
+
 def test_no_key_is_forgotten_by_the_backup() -> None:
     """Every kind of key is in a backup, or named as one that is not."""
     known = {name for family in backup.FAMILIES for name in family.prefixes}
@@ -535,7 +682,7 @@ def test_no_key_is_forgotten_by_the_backup() -> None:
             continue
         key = make(*("x" for _ in inspect.signature(make).parameters))
         assert any(key.startswith(one) for one in (*known, *backup.LEFT_OUT)), key
-    for name in ("NODES", "DUE", "LIVE", "ACTIONS"):
+    for name in ("NODES", "DUE", "LIVE", "ACTIONS", "RESTORING"):
         assert getattr(keys, name).startswith((*known, *backup.LEFT_OUT))
     for family in backup.FAMILIES:
         assert all(key.startswith(family.prefixes) for key, _ in family.keys("x")), family.name
@@ -565,6 +712,36 @@ def test_the_embedded_store_is_found_running_or_not(tmp_path: Path) -> None:
     assert "days" in anew.stdout
 
 
+async def test_two_stores_at_once_are_refused_and_neither_is_touched(place: Place, tmp_path: Path) -> None:
+    store = Store(place.url)
+    try:
+        sid = await begin(store)
+        await run(place, "backup", str(tmp_path / "file"))
+        folder = str(tmp_path / "games")
+        for arguments in (
+            ["restore", "--force", str(tmp_path / "file")],
+            ["backup", str(tmp_path / "other")],
+            ["end", pseudonym(sid), "--reason", "r"],
+            ["nodes"],
+        ):
+            done = await asyncio.to_thread(typed, place, "--data-dir", folder, *arguments)
+            assert done.exit_code == 2
+            assert done.stdout == ""
+            assert folder in done.stderr
+            assert "HEARTROOM_REDIS_URL" in done.stderr
+        assert await reasons(place) == []
+        assert await store.peek(sid) is not None
+        assert [one.name for one in tmp_path.iterdir()] == ["file"]  # noqa: ASYNC240
+        # where the image has its volume says nothing about which store is meant
+        image = {"HEARTROOM_REDIS_URL": place.url, "HEARTROOM_DATA_DIR": folder}
+        done = await asyncio.to_thread(
+            lambda: CliRunner().invoke(main, ["admin", "sessions", "--json"], env=image)
+        )
+        assert [one["session"] for one in json.loads(done.stdout)] == [pseudonym(sid)]
+    finally:
+        await store.aclose()
+
+
 def test_a_store_that_is_not_there_is_an_error_of_one_line() -> None:
     done = CliRunner().invoke(main, ["admin", "nodes"], env={"HEARTROOM_REDIS_URL": "redis://127.0.0.1:1"})
     assert done.exit_code == 1
@@ -581,6 +758,9 @@ def test_a_store_that_is_not_there_is_an_error_of_one_line() -> None:
         ["session"],
         ["end", "AAAAAAAAAAAA"],
         ["hide-name", "AAAAAAAAAAAA"],
+        ["end", "AAAAAAAAAAAA", "--reason", ""],
+        ["hide-name", "AAAAAAAAAAAA", "--reason", " \t"],
+        ["hide-row", "2026-11-30", "AAAAAAAAAAAA", "--reason", "\n"],
         ["hide-row", "yesterday", "AAAAAAAAAAAA", "--reason", "r"],
         ["rebuild", "2026-11-31"],
         ["restore", "/no/such/file"],

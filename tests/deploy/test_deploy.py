@@ -246,6 +246,28 @@ class ReadOnly:
         self.process.stdout.close()
 
 
+def test_a_backup_is_restored_within_compose_as_the_guide_says(own: StoreProcess, tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "operations.md").read_text()
+    compose = [line.strip() for line in text.splitlines() if line.startswith("    docker compose ")]
+    stop, run, start = compose[-3:]
+    for line, verb in ((stop, "stop"), (start, "start")):
+        assert line.removeprefix(f"docker compose {verb} ").split() == list(replicas())
+    found = re.fullmatch(r"docker compose run --rm -T (\S+) heartroom (admin restore .*) < \S+", run)
+    assert found is not None
+    environ = {**os.environ, **image_environment(), **environment_of(found[1])}
+    environ |= {"HEARTROOM_REDIS_URL": own.url, "TMPDIR": str(tmp_path)}
+    heartroom = [sys.executable, "-m", "heartroom.cli"]
+    with Redis.from_url(own.url) as redis:
+        redis.hset("hr:p:{ada}", "name", "Ada")
+        command = [*heartroom, "admin", "backup", "-"]
+        made = subprocess.run(command, env=environ, capture_output=True, check=True).stdout
+        redis.hset("hr:p:{ada}", "name", "Eve")
+        command = [*heartroom, *found[2].split()]
+        done = subprocess.run(command, env=environ, input=made, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert redis.hget("hr:p:{ada}", "name") == b"Ada"
+
+
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_node_writes_nothing_outside_of_tmp(shared: StoreProcess, tmp_path: Path, workers: str) -> None:
     node = ReadOnly(tmp_path, redis_url=shared.url, secret=SECRET, workers=workers)

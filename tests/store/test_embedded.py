@@ -132,6 +132,21 @@ def test_nobody_else_on_the_machine_can_read_or_reach_it(data_dir: Path) -> None
     embedded.start()
     assert stat.S_IMODE(data_dir.stat().st_mode) == 0o700
     assert stat.S_IMODE(embedded.socket.stat().st_mode) == 0o700
+    files = [path for path in data_dir.rglob("*") if path.is_file()]
+    assert data_dir / "server.lock" in files
+    assert {path.name for path in files if path.stat().st_mode & 0o077} == set()
+    embedded.stop()
+
+
+def test_a_lock_that_an_earlier_version_left_to_all_is_its_owner_s_alone(data_dir: Path) -> None:
+    data_dir.mkdir()
+    lock = data_dir / "server.lock"
+    lock.touch()
+    lock.chmod(0o644)
+    embedded = Embedded(data_dir)
+    embedded.start()
+    assert stat.S_IMODE(lock.stat().st_mode) == 0o600
+    assert lock.read_text() == f"{os.getpid()}\n"
     embedded.stop()
 
 

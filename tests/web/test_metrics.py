@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import os
 import signal
+import socket
 
 import psutil
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from heartroom.client import Rejected
+from heartroom.players.service import Players
+from heartroom.protocol import SUBPROTOCOL
+from heartroom.protocol.inbound import LARGEST
+from heartroom.web.identity import COOKIE, Identity
 from heartroom.web.settings import Settings
-from tests.support.games import CODE, GAME
+from tests.support.games import CODE, GAME, pid
 from tests.support.guests import until
 from tests.support.serving import SECRET, Server
-from tests.support.stores import StoreProcess
+from tests.support.stores import PATIENCE_S, StoreProcess
+
+REFUSALS = "heartroom_refusals_total"
 
 
 def counted(server: Server) -> dict[tuple[str, str], float]:
@@ -55,6 +63,7 @@ async def test_what_is_done_is_counted(shared: StoreProcess) -> None:
         assert found["heartroom_sessions_created_total", GAME.name] == 1
         assert [found["heartroom_joins_total", kind] for kind in ("first", "diffs", "snapshot")] == [1, 1, 1]
         assert found["heartroom_store_failures_total", ""] == 0
+        assert found["process_resident_memory_bytes", ""] > 0
 
         async def nobody_connected() -> bool:
             return (await asyncio.to_thread(counted, server))["heartroom_connections", ""] == 0
@@ -62,6 +71,79 @@ async def test_what_is_done_is_counted(shared: StoreProcess) -> None:
         await until(nobody_connected)
     finally:
         server.stop()
+
+
+def asks(server: Server, path: str, body: bytes | None, **headers: str) -> int:
+    """The status of what a page of the house asks, or with `headers` somebody else."""
+    method = "GET" if body is None else "POST"
+    sent = {
+        "Origin": f"http://{server.address}",
+        "Content-Type": "application/json",
+        "Cookie": f"{COOKIE}={Identity(SECRET).seal(pid())}",
+    } | headers
+    connection = http.client.HTTPConnection(server.address, timeout=PATIENCE_S)
+    try:
+        connection.request(method, path, body, sent)
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def test_every_refusal_over_http_is_counted_once_by_its_code(own: StoreProcess) -> None:
+    server = Server(redis_url=own.url, secret=SECRET, connections_per_address="1")
+    cookie = f"{COOKIE}={Identity(SECRET).seal(pid())}"
+    attempts, _ = Players.ATTEMPTS
+    try:
+        assert asks(server, "/api/groups", b"{}", Origin="https://evil.example") == 403
+        assert asks(server, "/api/groups", b'{"name": "' + b"x" * LARGEST + b'"}') == 413
+        assert asks(server, "/api/groups", b"no json") == 400
+        for _ in range(Players.MOST_GROUPS):
+            assert asks(server, "/api/groups", b'{"name": "Friends"}', Cookie=cookie) == 200
+        assert asks(server, "/api/groups", b'{"name": "Friends"}', Cookie=cookie) == 409
+        for _ in range(attempts):
+            assert asks(server, "/api/me/recover", b'{"code": "x"}') == 403
+        assert asks(server, "/api/me/recover", b'{"code": "x"}') == 429
+        assert asks(server, "/api/daily/yesterday", None) == 404
+        assert asks(server, "/api/replays/AAAAAAAAAAAA", None) == 404
+        assert asks(server, "/api/replays/example/chess", None) == 404
+        assert asks(server, "/api/nothing", None) == 404
+        assert asks(server, "/api/me", None) == 200
+        with socket.create_connection(("127.0.0.1", server.port)) as holding:
+            assert shakes_hands(server, holding) == 101
+            with socket.create_connection(("127.0.0.1", server.port)) as second:
+                assert shakes_hands(server, second) == 429
+        found = {of: value for (name, of), value in counted(server).items() if name == REFUSALS}
+        assert found == {
+            "bad_origin": 1,
+            "too_large": 1,
+            "malformed": 1,
+            "group_full": 1,
+            "bad_recovery": attempts,
+            "too_fast": 1,
+            "no_day": 1,
+            "no_session": 1,
+            "unknown_game": 1,
+            "not_found": 1,
+            "too_many_connections": 1,
+        }
+    finally:
+        server.stop()
+
+
+def shakes_hands(server: Server, connection: socket.socket) -> int:
+    """The status of the answer to a websocket's handshake."""
+    connection.settimeout(PATIENCE_S)
+    lines = (
+        "GET /ws HTTP/1.1",
+        f"Host: {server.address}",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        f"Sec-WebSocket-Protocol: {SUBPROTOCOL}",
+    )
+    connection.sendall("\r\n".join((*lines, "", "")).encode())
+    return int(connection.makefile("rb").readline().split()[1])
 
 
 async def test_workers_show_what_all_of_them_count_the_dead_ones_too(shared: StoreProcess) -> None:
@@ -74,6 +156,8 @@ async def test_workers_show_what_all_of_them_count_the_dead_ones_too(shared: Sto
         for _ in range(6):  # whichever worker answers
             found = await asyncio.to_thread(counted, server)
             assert found["heartroom_actions_total", ""] == 9
+            # as docs/operations.md and the dashboard say
+            assert not any(name.startswith("process_") for name, _ in found)
     finally:
         server.stop()
 

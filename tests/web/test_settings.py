@@ -86,6 +86,27 @@ WRONG: dict[str, tuple[dict[str, str], str]] = {
     "a level that is none": ({"HEARTROOM_LOG_LEVEL": "INFO"}, "HEARTROOM_LOG_LEVEL"),
     "a short secret": ({"HEARTROOM_SECRET": "x" * 15}, "HEARTROOM_SECRET"),
     "a store and no secret": ({"HEARTROOM_REDIS_URL": "redis://x"}, "HEARTROOM_SECRET"),
+    "a proxy that is no address": ({"HEARTROOM_TRUSTED_PROXIES": "nonsense"}, "HEARTROOM_TRUSTED_PROXIES"),
+    "a proxy by its name": ({"HEARTROOM_TRUSTED_PROXIES": "10.0.0.1, proxy"}, "HEARTROOM_TRUSTED_PROXIES"),
+    "a network with a host in it": (
+        {"HEARTROOM_TRUSTED_PROXIES": "10.0.0.1/8"},
+        "HEARTROOM_TRUSTED_PROXIES",
+    ),
+    "everybody and one": ({"HEARTROOM_TRUSTED_PROXIES": "*,10.0.0.1"}, "HEARTROOM_TRUSTED_PROXIES"),
+    "metrics for nonsense": ({"HEARTROOM_METRICS_FROM": "nonsense"}, "HEARTROOM_METRICS_FROM"),
+    "an origin without a scheme": ({"HEARTROOM_ORIGINS": "play.example"}, "HEARTROOM_ORIGINS"),
+    "an origin with a port and no scheme": ({"HEARTROOM_ORIGINS": "play.example:8000"}, "HEARTROOM_ORIGINS"),
+    "an origin with a path": ({"HEARTROOM_ORIGINS": "https://play.example/cards"}, "HEARTROOM_ORIGINS"),
+    "an origin with a question": ({"HEARTROOM_ORIGINS": "https://play.example?x"}, "HEARTROOM_ORIGINS"),
+    "an origin of another scheme": ({"HEARTROOM_ORIGINS": "wss://play.example"}, "HEARTROOM_ORIGINS"),
+    "an origin without a host": ({"HEARTROOM_ORIGINS": "https://"}, "HEARTROOM_ORIGINS"),
+    "an origin with a login": ({"HEARTROOM_ORIGINS": "https://ada@play.example"}, "HEARTROOM_ORIGINS"),
+    "an origin in capitals": ({"HEARTROOM_ORIGINS": "https://Play.example"}, "HEARTROOM_ORIGINS"),
+    "an origin with the usual port": ({"HEARTROOM_ORIGINS": "https://play.example:443"}, "HEARTROOM_ORIGINS"),
+    "an origin with no such port": ({"HEARTROOM_ORIGINS": "https://play.example:x"}, "HEARTROOM_ORIGINS"),
+    "an origin in its own script": ({"HEARTROOM_ORIGINS": "https://bål.example"}, "HEARTROOM_ORIGINS"),
+    "any origin": ({"HEARTROOM_ORIGINS": "*"}, "HEARTROOM_ORIGINS"),
+    "the second origin": ({"HEARTROOM_ORIGINS": "https://a.example,b.example"}, "HEARTROOM_ORIGINS"),
     "a store that is none": (
         {"HEARTROOM_REDIS_URL": "http://x", "HEARTROOM_SECRET": SECRET},
         "HEARTROOM_REDIS_URL",
@@ -103,6 +124,23 @@ def test_a_mistake_is_refused_by_its_name(environ: dict[str, str], named: str) -
         load(environ)
 
 
+@pytest.mark.parametrize(
+    ("name", "raw"),
+    [
+        ("trusted_proxies", "*"),
+        ("trusted_proxies", "10.0.0.1, 172.30.53.0/24,::1,"),
+        ("metrics_from", "10.0.0.1, 172.30.53.0/24,::1,"),
+        (
+            "origins",
+            "https://play.example, http://127.0.0.1:8000,http://[::1]:8000,https://xn--bl-yia.example",
+        ),
+    ],
+)
+def test_what_can_work_is_taken(name: str, raw: str) -> None:
+    value = getattr(load({f"HEARTROOM_{name.upper()}": raw}), name)
+    assert len(value) == (len(raw) if isinstance(value, str) else len(list(filter(None, raw.split(",")))))
+
+
 def test_every_field_can_be_set_from_a_string() -> None:
     """A new setting of a type that `load` does not know would be a string for ever."""
     good: dict[str, Any] = {
@@ -110,6 +148,8 @@ def test_every_field_can_be_set_from_a_string() -> None:
         "log_format": "json",
         "log_level": "info",
         "metrics_from": "10.0.0.0/8",
+        "origins": "https://play.example",
+        "trusted_proxies": "10.0.0.1",
         "secret": SECRET,
         "redis_url": "redis://x",
     }

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import pwd
+import socket
 from collections.abc import AsyncIterator
 from typing import Any, Final, NamedTuple, Self
 
@@ -30,6 +33,10 @@ _NOBODY: Final = "~"
 """How the ids of forgotten players begin."""
 
 
+class Over(Exception):
+    """What was to be ended has been ended already; says what."""
+
+
 class Done(NamedTuple):
     """Something that was done, as it was written down."""
 
@@ -38,6 +45,8 @@ class Done(NamedTuple):
     on: str
     """A pseudonym, a day, or both."""
     reason: str
+    by: str = ""
+    """Who did it, as far as the operating system knows: user and host. `""` where it was not written down."""
 
 
 class Rebuilt(NamedTuple):
@@ -57,9 +66,19 @@ class Rebuilt(NamedTuple):
     """Rows that stay though nothing proves them: their logs have expired, or are of other rules."""
 
 
+def whoever() -> str:
+    """Who runs this process, as the operating system has it: `"ada@card-room-1"`."""
+    number = os.getuid()
+    try:
+        user = pwd.getpwuid(number).pw_name
+    except KeyError:  # containers run as numbers, too
+        user = str(number)
+    return f"{user}@{socket.gethostname()}"
+
+
 async def note(store: Store, action: str, on: str, reason: str) -> None:
     """Writes down that something is about to be done. Raises `Away`."""
-    done = Done(await store.time_ms(), action, on, reason)
+    done = Done(await store.time_ms(), action, on, reason, whoever())
     async with or_away(), store.redis.pipeline(transaction=True) as pipe:
         pipe.rpush(keys.ACTIONS, msgspec.json.encode(done))
         pipe.ltrim(keys.ACTIONS, -_KEPT, -1)
@@ -98,10 +117,14 @@ class Desk:
 
     async def end(self, given: str, reason: str) -> str:
         """Ends a game for good: its players are told, nobody wins, and its log is kept like that of any
-        finished game. Returns its pseudonym. Raises `Refused` where it is over."""
+        finished game. Returns its pseudonym. Raises `Over` where that was done already, `Refused` where the
+        game is over."""
         sid = await looking.find_session(self.store, given)
         room = await self.house.open(sid)
-        if room.is_over and not room.table.ended:
+        if room.table.ended:
+            await self.house.tidied(room)  # should whoever ended it have been cut off before that
+            raise Over(f"the session {pseudonym(sid)} has been ended already")
+        if room.is_over:
             raise Refused("game_over")
         await note(self.store, "end", pseudonym(sid), reason)
         await room.end()

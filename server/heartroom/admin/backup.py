@@ -45,6 +45,10 @@ class NotEmpty(Exception):
     """There is something in the store that a restore would overwrite; says what."""
 
 
+class Torn(Exception):
+    """The store is not whole, because a restore is under way or was broken off; says which."""
+
+
 class Bundle(NamedTuple):
     """Keys that share a slot, as they were at one moment."""
 
@@ -116,12 +120,17 @@ FAMILIES: Final = (
     Family("session", ("hr:s:", "hr:l:"), lambda sid: [(keys.session(sid), "hash"), (keys.log(sid), "list")]),
 )
 
-LEFT_OUT: Final = (keys.NODES, keys.LIVE, "hr:q:", "hr:dm:")
-"""How keys begin that no backup has: leases, what nodes say of themselves, allowances, who makes a deal."""
+LEFT_OUT: Final = (keys.NODES, keys.LIVE, keys.RESTORING, "hr:q:", "hr:dm:")
+"""How keys begin that no backup has: leases, what nodes say of themselves, that a restore is under way,
+allowances, who makes a deal."""
 
 
 async def backup(store: Store, file: IO[bytes]) -> Counts:
-    """Writes all that is in the store to `file`. Raises `Away`, `OSError`."""
+    """Writes all that is in the store to `file`. Raises `Torn`, `Away`, `OSError`."""
+    if await store.restoring():
+        raise Torn(
+            "a restore of this store is under way, or was broken off: there is no whole of it to back up"
+        )
     counts: dict[str, int] = dict.fromkeys(("session", "player", "day"), 0)
     number = 0
     numbers = {name: game.rules_version for name, game in games().items()}
@@ -152,16 +161,58 @@ async def restore(store: Store, file: IO[bytes], *, force: bool = False) -> Coun
     """Makes the store what it was, from a file that can be read twice.
 
     Raises `BadBackup` and `NotEmpty` before anything is changed; with `force` what there is is removed, but
-    not while nodes run. Raises `Away`: then it is to be done again.
+    not while nodes run. From the first change to the last the store says that it is torn, and no node starts
+    on it: whoever breaks off leaves it so. Raises `Away`, and `Torn` if another restore has begun with
+    `force`: then it is to be done again.
     """
     check(file)
     file.seek(0)
+    await _nobody_serves(store)
+    if not force:
+        if await store.restoring():
+            raise NotEmpty("another restore is under way, or was broken off; --force does it anew")
+        there = [key for key in await store.find_keys("hr:*") if not key.decode().startswith(LEFT_OUT)]
+        if there:
+            raise NotEmpty(f"the store is not empty (it has {len(there)} keys)")
+    ours = secrets.token_hex(8)
+    async with or_away():
+        if not await store.redis.set(keys.RESTORING, ours, nx=not force):
+            raise NotEmpty("another restore has just begun")
+    # A node that has started since we looked has found no mark, and we now find the node.
+    try:
+        await _nobody_serves(store)
+    except NotEmpty:
+        await _whole_again(store, ours)
+        raise
+    counts = await _refill(store, file, ours)
+    await _whole_again(store, ours)
+    return counts
+
+
+# -- inside
+
+
+async def _nobody_serves(store: Store) -> None:
     running = [node.node for node in await looking.nodes(store) if node.alive]
     if running:
         raise NotEmpty(f"nodes are running ({', '.join(running)}): end them first, they hold what there was")
-    there = [key for key in await store.find_keys("hr:*") if not key.decode().startswith(LEFT_OUT)]
-    if there and not force:
-        raise NotEmpty(f"the store is not empty (it has {len(there)} keys)")
+
+
+async def _still_ours(store: Store, ours: str) -> None:
+    """Raises `Torn` where another restore has taken the store from us."""
+    async with or_away():
+        marked: Any = await store.redis.get(keys.RESTORING)
+    if marked != ours.encode():
+        raise Torn("another restore has begun meanwhile, or ended: do this one again")
+
+
+async def _whole_again(store: Store, ours: str) -> None:
+    await _still_ours(store, ours)
+    async with or_away():
+        await store.redis.delete(keys.RESTORING)
+
+
+async def _refill(store: Store, file: IO[bytes], ours: str) -> Counts:
     await _clear(store)
     now_ms = await store.time_ms()
     counts = dict.fromkeys(Counts._fields, 0)
@@ -174,17 +225,16 @@ async def restore(store: Store, file: IO[bytes], *, force: bool = False) -> Coun
             continue
         waiting.append((bundle.family, kept))
         if len(waiting) == _AT_ONCE:
+            await _still_ours(store, ours)
             await asyncio.gather(*(_put(store, *one) for one in waiting))
             waiting.clear()
         if f"{bundle.family}s" in counts and bundle.tag != keys.ALL_TIME:
             counts[f"{bundle.family}s"] += 1
         if bundle.family == "session":
             counts["unplayable"] += not _playable(kept)
+    await _still_ours(store, ours)
     await asyncio.gather(*(_put(store, *one) for one in waiting))
     return Counts(**counts)
-
-
-# -- inside
 
 
 def _family_of(key: str) -> Family | None:
@@ -310,7 +360,7 @@ def _frame(packed: gzip.GzipFile) -> bytes:
 
 
 async def _clear(store: Store) -> None:
-    names = await store.find_keys("hr:*")
+    names = [name for name in await store.find_keys("hr:*") if name != keys.RESTORING.encode()]
     for first in range(0, len(names), _PIECE):
         async with or_away(), store.redis.pipeline(transaction=False) as pipe:
             for name in names[first : first + _PIECE]:

@@ -41,15 +41,24 @@ class _Given:
 
 
 @click.group()
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where games are kept without a Redis.")
+@click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path),
+    help="Where games are kept without a Redis; not together with HEARTROOM_REDIS_URL.",
+)
 @click.pass_context
 def admin(context: click.Context, data_dir: Path | None) -> None:
     """Look into a house, end and hide things, back it up. For those who run it.
 
     Works on the store that `serve` would use with the same HEARTROOM_… in the environment, while nodes run or
-    not. Sessions and players are named by their pseudonyms, as in the log, or by their ids (one that begins
-    with - after --).
+    not; --data-dir stands before the command's name. Sessions and players are named by their pseudonyms, as
+    in the log, or by their ids (one that begins with - after --).
     """
+    if data_dir is not None and os.environ.get("HEARTROOM_REDIS_URL"):
+        # One of the two would be passed over in silence, and something done to a store that was not meant.
+        raise click.UsageError(
+            f"--data-dir {data_dir} and HEARTROOM_REDIS_URL name two stores: leave one out (`env -u …`)"
+        )
     context.obj = _Given(data_dir)
 
 
@@ -60,7 +69,15 @@ def _command(function: Callable[..., None]) -> click.Command:
     def run(*args: Any, **options: Any) -> None:
         try:
             function(*args, **options)
-        except (BadSetting, StoreFailed, OSError, looking.NotFound, backup.BadBackup) as error:
+        except (
+            BadSetting,
+            StoreFailed,
+            OSError,
+            looking.NotFound,
+            acting.Over,
+            backup.BadBackup,
+            backup.Torn,
+        ) as error:
             raise click.ClickException(str(error)) from None
         except backup.NotEmpty as error:
             raise click.ClickException(f"nothing was restored: {error}") from None
@@ -80,9 +97,14 @@ def _day(_context: click.Context, _parameter: click.Parameter, raw: str) -> str:
     return day
 
 
-_reason = click.option("--reason", required=True, help="Why; it is written down.")
+def _why(_context: click.Context, _parameter: click.Parameter, raw: str) -> str:
+    if not (why := raw.strip()):
+        raise click.BadParameter("say why: it is written down, and blanks say nothing")
+    return why
+
+
+_reason = click.option("--reason", required=True, callback=_why, help="Why; it is written down.")
 _day_argument = click.argument("day", callback=_day)
-_undo = click.option("--undo", is_flag=True, help="Show it again.")
 
 
 @_command
@@ -126,7 +148,7 @@ def sessions(given: _Given, game: str, player: str, live: bool, as_json: bool) -
                 _ago(one.age_ms),
                 _ago(one.idle_ms),
                 "yes" if one.open else "",
-                ", ".join(player.name or player.player for player in one.players),
+                ", ".join(f"{player.name} {player.player}".strip() for player in one.players),
             )
             for one in found
         ],
@@ -166,22 +188,25 @@ def end(given: _Given, session: str, reason: str, as_json: bool) -> None:
 @_command
 @click.argument("player")
 @_reason
-@_undo
+@click.option("--undo", is_flag=True, help="They may take a name again; the old one does not come back.")
 def hide_name(given: _Given, player: str, reason: str, undo: bool, as_json: bool) -> None:
-    """Hide the name of a PLAYER everywhere; they can take no other."""
+    """Remove the name of a PLAYER everywhere; they can take no other.
+
+    PLAYER is a pseudonym or an id, no name; `sessions --player NAME` shows whose name it is.
+    """
     done = _at_desk(
         given, lambda desk: desk.show_name(player, reason) if undo else desk.hide_name(player, reason)
     )
-    _print_done({"name_shown" if undo else "name_hidden": done}, as_json)
+    _print_done({"may_take_a_name_again" if undo else "name_hidden": done}, as_json)
 
 
 @_command
 @_day_argument
 @click.argument("player")
 @_reason
-@_undo
+@click.option("--undo", is_flag=True, help="Show it again.")
 def hide_row(given: _Given, day: str, player: str, reason: str, undo: bool, as_json: bool) -> None:
-    """Hide the result of a PLAYER on a DAY: it is on no board and counts for nothing."""
+    """Hide the result of a PLAYER (pseudonym or id) on a DAY: it is on no board and counts for nothing."""
     done = _at_desk(
         given, lambda desk: desk.show_row(day, player, reason) if undo else desk.hide_row(day, player, reason)
     )
@@ -202,13 +227,13 @@ def rebuild(given: _Given, day: str, as_json: bool) -> None:
 
 @_command
 def actions(given: _Given, as_json: bool) -> None:
-    """List what was done here, and why."""
+    """List what was done here, when, why, and by whom: the operating system's user and host."""
     found = _with_store(given, acting.actions)
     if as_json:
         return _print_json([done._asdict() for done in found])
     _print_table(
-        ("when", "what", "on", "reason"),
-        [(_date(done.at_ms), done.action, done.on, done.reason) for done in found],
+        ("when", "what", "on", "by", "reason"),
+        [(_date(done.at_ms), done.action, done.on, done.by, done.reason) for done in found],
     )
 
 

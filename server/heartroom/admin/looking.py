@@ -99,7 +99,10 @@ async def find_player(store: Store, given: str) -> str:
         for key in await store.find_keys("hr:[pgr]:{*}"):
             if pseudonym(tag(key)) == given:
                 return tag(key)
-    raise NotFound(f"there is no player {given}, or nothing is kept of them")
+        raise NotFound(f"there is no player {given}, or nothing is kept of them")
+    raise NotFound(
+        f"{given!r} is no pseudonym and no id of a player; `sessions --player NAME` shows who has a name"
+    )
 
 
 async def nodes(store: Store) -> list[Node]:

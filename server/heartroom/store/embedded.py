@@ -111,7 +111,8 @@ class Embedded:
             raise StoreFailed(f"{folder} must be a folder that is ours alone")
 
     def _take_lock(self) -> None:
-        lock = open(self.data_dir / "server.lock", "a+")  # noqa: SIM115 (held until stop)
+        descriptor = os.open(self.data_dir / "server.lock", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        lock = open(descriptor, "a+")  # noqa: SIM115 (held until stop)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -119,6 +120,7 @@ class Embedded:
             holder = lock.read().strip() or "unknown"
             lock.close()
             raise StoreInUse(f"{self.data_dir} is in use by another heartroom (process {holder})") from None
+        os.fchmod(descriptor, 0o600)  # an earlier version's may be open to all
         lock.truncate(0)
         lock.write(f"{os.getpid()}\n")
         lock.flush()

@@ -154,3 +154,6 @@ ACTIONS = "hr:actions"
 
 LIVE = "hr:live"
 """Hash: by node, the live games that it has open."""
+
+RESTORING = "hr:restoring"
+"""String: which restore is under way, or was broken off. Nobody is to serve a store that has it."""

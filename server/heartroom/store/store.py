@@ -586,6 +586,12 @@ class Store:
         except _FAILURES:
             return False
 
+    async def restoring(self) -> bool:
+        """Whether a restore is under way or was broken off: then the store is not whole, and nobody is to
+        serve it. Raises `Away`."""
+        async with or_away():
+            return bool(await self.redis.exists(keys.RESTORING))
+
     async def aclose(self) -> None:
         """Closes all connections."""
         await self._ears.aclose()

@@ -11,6 +11,7 @@ import msgspec
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 
+from heartroom import metrics
 from heartroom.games.game import Refused
 from heartroom.protocol.codes import Code
 from heartroom.protocol.inbound import LARGEST
@@ -40,7 +41,8 @@ _Endpoint = Callable[[_Self, Request], Awaitable[Response]]
 
 
 def refusal(status: HTTPStatus, code: str) -> JSONResponse:
-    """`{"code": …}`."""
+    """`{"code": …}`. Every refusal over HTTP is made here, and counted."""
+    metrics.REFUSALS.labels(code).inc()
     return JSONResponse({"code": code}, status)
 
 

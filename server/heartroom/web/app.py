@@ -31,7 +31,7 @@ from heartroom.sessions import record
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Room
 from heartroom.sessions.table import HOUSE
-from heartroom.store.store import Store
+from heartroom.store.store import Away, Store
 from heartroom.web.answers import answering, of_own_page, refusal
 from heartroom.web.api import Api
 from heartroom.web.connection import Connection
@@ -200,10 +200,13 @@ class Web:
         return PlainTextResponse("ok\n")
 
     async def readyz(self, _request: Request) -> Response:
-        """The process works and so does its store."""
-        if await self._store.answers():
-            return PlainTextResponse("ok\n")
-        return PlainTextResponse("the store does not answer\n", HTTPStatus.SERVICE_UNAVAILABLE)
+        """The process works and so does its store, which is whole."""
+        if not await self._store.answers():
+            return PlainTextResponse("the store does not answer\n", HTTPStatus.SERVICE_UNAVAILABLE)
+        with contextlib.suppress(Away):  # whether it answers was asked above
+            if await self._store.restoring():
+                return PlainTextResponse("the store is being restored\n", HTTPStatus.SERVICE_UNAVAILABLE)
+        return PlainTextResponse("ok\n")
 
     async def metrics(self, request: Request) -> Response:
         """What this process counts, for those who may know."""
@@ -266,7 +269,6 @@ class Web:
             return
         address = neighbourhood(websocket.client.host) if websocket.client else ""
         if address and self._connected[address] >= self._settings.connections_per_address:
-            metrics.REFUSALS.labels(Code.TOO_MANY_CONNECTIONS.value).inc()
             await websocket.send_denial_response(
                 refusal(HTTPStatus.TOO_MANY_REQUESTS, Code.TOO_MANY_CONNECTIONS.value)
             )

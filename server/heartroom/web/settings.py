@@ -5,10 +5,11 @@ from __future__ import annotations
 import ipaddress
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from heartroom.sessions.room import Limits
 from heartroom.store import urls
@@ -46,9 +47,11 @@ class Settings:
     """Seals the players' cookies. With `redis_url` it must be set, the same on every node; without, it is
     made once and kept in `data_dir`."""
     origins: tuple[str, ...] = ()
-    """Further origins (`https://play.example`, comma-separated) whose pages may connect, besides our own."""
+    """Further origins (`https://play.example`, comma-separated) whose pages may connect, besides our own; as
+    browsers send them."""
     trusted_proxies: str = ""
-    """Addresses of proxies (comma-separated, or `*`) whose `X-Forwarded-For` and `-Proto` are believed."""
+    """Addresses and networks of proxies (comma-separated) whose `X-Forwarded-For` and `-Proto` are believed;
+    `*`: everybody's."""
     frames_per_second: int = 40
     """Frames that one connection may send, in the long run."""
     frames_burst: int = 120
@@ -143,6 +146,35 @@ def _read(name: str, kind: str, raw: str) -> Any:
     return raw
 
 
+def _check_networks(name: str, networks: Iterable[str], more: str = "") -> None:
+    for network in networks:
+        try:
+            ipaddress.ip_network(network)
+        except ValueError as error:
+            raise BadSetting(f"HEARTROOM_{name} must be addresses or networks{more}: {error}") from None
+
+
+def _check_origin(origin: str) -> None:
+    """Refuses what no browser ever sends as an origin, and so would let nobody in."""
+    try:
+        parts = urlsplit(origin)
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise BadSetting(f"HEARTROOM_ORIGINS: {origin!r} is no origin: {error}") from None
+    if not host or parts.scheme not in _PORTS:
+        raise BadSetting(f"HEARTROOM_ORIGINS: {origin!r} is no origin; one looks like https://play.example")
+    named = f"[{host}]" if ":" in host else host
+    sent = f"{parts.scheme}://{named}" + ("" if port in (None, _PORTS[parts.scheme]) else f":{port}")
+    if not host.isascii():
+        raise BadSetting(f"HEARTROOM_ORIGINS: browsers send the host of {origin!r} in ASCII (xn--…)")
+    if origin != sent:
+        raise BadSetting(f"HEARTROOM_ORIGINS: browsers send no origin {origin!r}, but {sent!r}")
+
+
+_PORTS = {"http": 80, "https": 443}
+"""What goes without saying in an origin."""
+
+
 def load(environ: Mapping[str, str], **given: Any) -> Settings:
     """The settings in `environ`; those `given` (and not `None`) come first.
 
@@ -158,11 +190,12 @@ def load(environ: Mapping[str, str], **given: Any) -> Settings:
             values[field.name] = _read(field.name, str(field.type), environ[name])
     values.update({name: value for name, value in given.items() if value is not None})
     settings = Settings(**values)
-    for network in settings.metrics_from:
-        try:
-            ipaddress.ip_network(network)
-        except ValueError as error:
-            raise BadSetting(f"HEARTROOM_METRICS_FROM: {error}") from None
+    _check_networks("METRICS_FROM", settings.metrics_from)
+    if settings.trusted_proxies != "*":
+        proxies = (item.strip() for item in settings.trusted_proxies.split(","))
+        _check_networks("TRUSTED_PROXIES", [item for item in proxies if item], "; or * alone")
+    for origin in settings.origins:
+        _check_origin(origin)
     if settings.redis_url:
         try:
             urls.parse(settings.redis_url)
