@@ -116,8 +116,9 @@ FAMILIES: Final = (
     Family("session", ("hr:s:", "hr:l:"), lambda sid: [(keys.session(sid), "hash"), (keys.log(sid), "list")]),
 )
 
-LEFT_OUT: Final = (keys.NODES, keys.LIVE, "hr:q:", "hr:dm:")
-"""How keys begin that no backup has: leases, what nodes say of themselves, allowances, who makes a deal."""
+LEFT_OUT: Final = (keys.NODES, keys.LIVE, "hr:q:", "hr:dm:", "hr:probe:")
+"""How keys begin that no backup has: leases, what nodes say of themselves, allowances, who makes a
+deal, probes."""
 
 
 async def backup(store: Store, file: IO[bytes]) -> Counts:

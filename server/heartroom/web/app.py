@@ -44,6 +44,9 @@ _log = structlog.get_logger(__name__)
 STATIC: Final = Path(__file__).parent / "static"
 """The built client."""
 
+READY_S: Final = 1.5
+"""How long an answer to `/readyz` may take."""
+
 HEADERS: Final = {
     "content-security-policy": "; ".join(
         (
@@ -200,10 +203,10 @@ class Web:
         return PlainTextResponse("ok\n")
 
     async def readyz(self, _request: Request) -> Response:
-        """The process works and so does its store."""
-        if await self._store.answers():
+        """The process works, and its store stores: on all shards, with as many replicas as are waited for."""
+        if await self.house.ready(READY_S):
             return PlainTextResponse("ok\n")
-        return PlainTextResponse("the store does not answer\n", HTTPStatus.SERVICE_UNAVAILABLE)
+        return PlainTextResponse("the store does not store\n", HTTPStatus.SERVICE_UNAVAILABLE)
 
     async def metrics(self, request: Request) -> Response:
         """What this process counts, for those who may know."""
