@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any, Final
 
 import structlog
-from redis.exceptions import AuthenticationError, AuthorizationError, NoPermissionError
 
 from heartroom import metrics
 from heartroom.games.game import Action, Game, Refused, Setup, View, games, rules
@@ -31,13 +30,11 @@ from heartroom.store.committer import Committer, Committers
 from heartroom.store.people import People
 from heartroom.store.probe import reason
 from heartroom.store.store import Away, Changed, Missed, News, Opened, Presence, Renamed, Store
+from heartroom.store.urls import locked_out
 
 _log = structlog.get_logger(__name__)
 
 _SID = re.compile(r"[A-Za-z0-9_-]{12}")
-
-_REFUSED: Final = (AuthenticationError, AuthorizationError, NoPermissionError)
-"""A store that is there, and not for us."""
 
 
 def _shard(lane: Hashable) -> dict[str, str]:
@@ -351,7 +348,7 @@ class House:
             return
         for lane, failure in failures.items():
             if lane not in before:
-                say = _log.error if isinstance(failure, _REFUSED) else _log.warning
+                say = _log.error if locked_out(failure) else _log.warning
                 say("store away", reason=reason(failure), **_shard(lane))
         for healed in before.keys() - failures.keys():
             _log.info("store back", after_s=round(now - before[healed], 1), **_shard(healed))

@@ -33,7 +33,7 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from heartroom.store.urls import Address
+from heartroom.store.urls import Address, locked_out
 
 _log = structlog.get_logger(__name__)
 
@@ -86,7 +86,7 @@ class Table:
         self._asking: set[asyncio.Future[tuple[list[Any], Address] | None]] = set()
         self._primaries: set[Address] = set()
         """Those that the cluster named last."""
-        self._locked_out: AuthenticationError | None = None
+        self._locked_out: Exception | None = None
         """Why nodes do not even say where slots are."""
 
     def client(self, address: Address) -> Redis:
@@ -111,7 +111,7 @@ class Table:
         if address is None:
             self._stale = True
             if self._locked_out is not None:
-                raise AuthenticationError(str(self._locked_out))
+                raise AuthenticationError(str(self._locked_out)) from self._locked_out
             raise ClusterDownError("no node serves this slot")
         return address
 
@@ -160,10 +160,9 @@ class Table:
         try:
             redis: Any = self.client(address)
             ranges = await redis.execute_command("CLUSTER", "SLOTS")
-        except AuthenticationError as error:
-            self._locked_out = error
-            return None
-        except (RedisError, OSError):
+        except (RedisError, OSError) as error:
+            if locked_out(error):
+                self._locked_out = error
             return None
         return (ranges, address) if ranges else None
 

@@ -22,6 +22,7 @@ import structlog
 from redis.asyncio import BlockingConnectionPool, ConnectionPool, Redis
 from redis.asyncio.connection import parse_url
 from redis.asyncio.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool
+from redis.exceptions import AuthenticationError, AuthorizationError, NoPermissionError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 _log = structlog.get_logger(__name__)
@@ -206,6 +207,15 @@ def _sturdy(pool: ConnectionPool) -> ConnectionPool:
 
     pool.connection_class = Sturdy
     return pool
+
+
+def locked_out(error: BaseException | None) -> bool:
+    """Whether this is of a server that is there, and does not let us in or do what we must."""
+    while error is not None:
+        if isinstance(error, AuthenticationError | AuthorizationError | NoPermissionError):
+            return True
+        error = error.__cause__  # redis-py says that the connection failed, and only there why
+    return False
 
 
 async def follow(redis: Redis) -> None:
