@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import re
 import secrets
 import time
@@ -55,6 +56,10 @@ class House:
     """How often it is asked whether the store can store."""
     AWAY_S: Final = 0.25
     """The same, while it cannot."""
+    PAUSE_S: Final = 0.1
+    """Not more often than this, whoever wants to know."""
+    BELIEVED_S: Final = 3.0
+    """How long a good answer is believed while the next one is late."""
     FOLLOW_S: Final = 0.5
     """How often Sentinels are asked where the primary is."""
 
@@ -84,6 +89,8 @@ class House:
         self._failing: dict[Hashable, float] = {}
         """By lane of the store, where it cannot store: since when (monotonic seconds)."""
         self._checking: asyncio.Task[None] | None = None
+        self._asked_s = self._stored_s = -math.inf
+        """When it was last asked whether the store stores, and when all of it did (monotonic seconds)."""
         self._thinkers: Final = Thinkers(thinkers)
         self._committer: Final = Committer(store) if store.table is None else Committers(store)
         self.submit: Final = self._committer.submit
@@ -317,10 +324,10 @@ class House:
     # -- whether the store stores
 
     async def ready(self, patience_s: float) -> bool:
-        """Whether this node can store, everywhere; `False`, too, if that is not known in time."""
-        check = self._check()
-        await asyncio.wait([check], timeout=patience_s)
-        return check.done() and not check.cancelled() and not self._failing
+        """Whether this node can store, everywhere, as far as is known in time: an answer of the last
+        `BELIEVED_S` will do."""
+        await asyncio.wait([self._check()], timeout=patience_s)
+        return not self._failing and time.monotonic() - self._stored_s < self.BELIEVED_S
 
     async def _watch(self) -> None:
         """Finds out that the store is away, or back, also when nobody wants anything of it."""
@@ -339,10 +346,15 @@ class House:
         self._checking = None
 
     async def _ask_store(self) -> None:
+        # Anybody may ask whether we are ready, as often as they like.
+        await asyncio.sleep(self._asked_s + self.PAUSE_S - time.monotonic())
+        self._asked_s = time.monotonic()
         failures = await self.store.failures()
         if failures:  # one answer may be late, above all if it is this node that was
             failures = await self.store.failures()
         before, now = self._failing, time.monotonic()
+        if not failures:
+            self._stored_s = now
         self._failing = {lane: before.get(lane, now) for lane in failures}
         if before.keys() == failures.keys():
             return
