@@ -11,11 +11,12 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import click
+import structlog
 import uvicorn
 
 from heartroom import __version__
@@ -28,6 +29,7 @@ from heartroom.protocol.inbound import LARGEST
 from heartroom.sessions.record import BadRecord, read
 from heartroom.store.embedded import Embedded, StoreFailed, StoreInUse
 from heartroom.store.store import Away, Store
+from heartroom.store.urls import parse
 from heartroom.web import logs
 from heartroom.web import settings as web_settings
 from heartroom.web.app import Web
@@ -36,6 +38,8 @@ from heartroom.web.requests import BoundedHttp
 from heartroom.web.settings import BadSetting, Settings
 from heartroom.web.sockets import DirectProtocol
 from heartroom.web.workers import Workers, end_with_parent
+
+_log = structlog.get_logger(__name__)
 
 _ENDING = (signal.SIGTERM, signal.SIGINT)
 
@@ -99,7 +103,8 @@ def work(descriptor: int) -> None:
     settings = web_settings.load(os.environ)
     logs.configure(settings.log_level, settings.log_format)
     end_with_parent()
-    _serve(settings, settings.secret, settings.redis_url, socket.socket(fileno=descriptor))
+    listening = socket.socket(fileno=descriptor)
+    _serve(settings, settings.secret, settings.redis_url, listening, "worker", {})
 
 
 @main.command()
@@ -241,15 +246,19 @@ def _open(settings: Settings, secret: str, redis_url: str, listening: socket.soc
             "`heartroom admin restore --force FILE`"
         )
     click.echo(f"heartroom is open at {_address(listening)}")
+    kind = parse(redis_url).kind if settings.redis_url else "embedded"
+    facts = {"version": __version__, "store": kind, "workers": settings.workers}
     if settings.workers == 1:
-        _serve(settings, secret, redis_url, listening)
+        _serve(settings, secret, redis_url, listening, "server", facts)
         return
+    _log.info("server starts", **facts)
     environ = {name: value for name, value in os.environ.items() if name != "HEARTROOM_WORKERS"}
     Workers(
         settings.workers,
         listening,
         {**environ, "HEARTROOM_REDIS_URL": redis_url, "HEARTROOM_SECRET": secret},
     ).run()
+    _log.info("server ended")
 
 
 async def _is_torn(redis_url: str) -> bool:
@@ -263,7 +272,15 @@ async def _is_torn(redis_url: str) -> bool:
         await store.aclose()
 
 
-def _serve(settings: Settings, secret: str, redis_url: str, listening: socket.socket) -> None:
+def _serve(
+    settings: Settings,
+    secret: str,
+    redis_url: str,
+    listening: socket.socket,
+    role: str,
+    facts: Mapping[str, Any],
+) -> None:
+    """Serves until it is told to end. `role` and `facts`: what the log says of this process."""
     store = Store(redis_url, live_ttl_s=settings.live_days * 86_400, replicas=settings.redis_wait)
     config = uvicorn.Config(
         Web(settings, secret, store).app(),
@@ -287,7 +304,9 @@ def _serve(settings: Settings, secret: str, redis_url: str, listening: socket.so
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 5, 2)
+    _log.info(f"{role} starts", node=store.node, process=os.getpid(), **facts)
     _Server(config, settings.connections_per_second).run(sockets=[listening])
+    _log.info(f"{role} ended", node=store.node, process=os.getpid())
 
 
 class _Server(uvicorn.Server):
@@ -306,6 +325,11 @@ class _Server(uvicorn.Server):
             return BoundedHttp(config, self.server_state, self.lifespan.state)
 
         self.servers = [Door(each, make, self._per_second) for each in sockets or []]  # type: ignore[misc]
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Closes the door, and sends those who are here elsewhere."""
+        _log.info("draining begins", connections=len(self.server_state.connections), process=os.getpid())
+        await super().shutdown(sockets=sockets)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

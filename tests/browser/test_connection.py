@@ -11,6 +11,7 @@ from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 from tests.browser.conftest import Complaints
 from tests.browser.served import Server
 from tests.browser.table import DISCARD, PAIRS_AT_ONCE, STOCK, TIP, HeartTable, agree, deal, example, share
+from tests.support.stores import BINARIES, StoreProcess
 
 LOST = "Connection lost"
 AWAY = "WebSocket connection|Failed to load resource: net::ERR_"
@@ -305,6 +306,35 @@ def test_a_new_game_asked_for_while_the_server_is_away_begins_when_it_is_back(
     page.keyboard.press("Enter")
     server.start()
     HeartTable(page).ready()
+
+
+def test_the_lobby_and_who_only_looks_on_say_that_the_store_is_away(
+    page: Page, stranger: Page, complaints: Complaints
+) -> None:
+    complaints.expect(AWAY)  # at the end, of the server
+    store = StoreProcess(BINARIES["valkey"])
+    store.start()
+    server = Server(HEARTROOM_REDIS_URL=store.url, HEARTROOM_SECRET="a secret of these tests")
+    try:
+        server.start()
+        table = deal(page, origin=server.url)
+        stranger.goto(page.url)
+        HeartTable(stranger).ready()
+        page.goto(server.url)
+        expect(page.locator("html")).to_have_attribute("data-connection", "open")
+        store.freeze()
+        for each in (page, stranger):
+            expect(each.locator('[data-role="banner"]')).to_contain_text("cannot save just now")
+        store.thaw()
+        for each in (page, stranger):
+            expect(each.locator('[data-role="banner"]')).to_be_empty()
+        page.go_back()
+        table.ready().draw()
+        table.version(1)
+        HeartTable(stranger).version(1)
+    finally:
+        server.remove()
+        store.remove()
 
 
 def test_a_page_without_network_says_so_soon_and_goes_on_when_it_is_back(

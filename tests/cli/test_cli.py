@@ -181,6 +181,7 @@ def refused(data_dir: Path, *arguments: str, **settings: str) -> str:
         ({"port": "99999"}, "HEARTROOM_PORT"),
         ({"redis_url": "redis://127.0.0.1:1"}, "HEARTROOM_SECRET"),
         ({"redis_url": "http://127.0.0.1:1", "secret": SECRET}, "HEARTROOM_REDIS_URL"),
+        ({"redis_wait": "1"}, "HEARTROOM_REDIS_WAIT"),
         ({"host": "no.such.host.invalid"}, "no.such.host.invalid"),
         ({"host": "192.0.2.1"}, "192.0.2.1"),
     ],

@@ -10,8 +10,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 import pytest
 from redis.asyncio import Redis
 from redis.exceptions import DataError
+from structlog.testing import capture_logs
 
 from heartroom.sessions.house import House
+from heartroom.sessions.viewer import Viewer
 from heartroom.store import keys
 from heartroom.store.cluster import slot_of
 from heartroom.store.store import STORED, Away, Commit, Store
@@ -42,8 +44,8 @@ from tests.sessions.test_nodes import (
 )
 from tests.support.clusters import Cluster, cluster
 from tests.support.games import begin, pid
-from tests.support.guests import Guest, until
-from tests.support.stores import BINARIES
+from tests.support.guests import Guest, Outlet, until
+from tests.support.stores import BINARIES, PATIENCE_S
 
 # Run here, too, with the fixture `shared` of this module.
 __all__ = [
@@ -308,6 +310,33 @@ async def test_a_shard_that_stands_still_holds_up_no_other(own: Cluster, opens: 
     assert await here.answer(ref) == 1
 
 
+async def test_of_a_shard_that_is_away_only_its_rooms_are_told_unless_the_leases_are_there(
+    own: Cluster, opens: Open
+) -> None:
+    for node in own.nodes:
+        node.ask("CONFIG", "SET", "cluster-require-full-coverage", "no")
+    house = opens(own)
+    guests = [await seated(house, sid) for sid in await on_each_shard(own, house.store)]
+    lobby = Outlet()
+    house.lobby.add(Viewer(lobby, pid()))
+    assert await house.ready(PATIENCE_S)
+    # no memory: the shard answers, and stores nothing
+    for node, guest in zip(own.primaries, guests, strict=True):
+        node.ask("CONFIG", "SET", "maxmemory", 1)
+        await guest.outlet.until(lambda guest=guest: guest.outlet.store[-1:] == [False])  # type: ignore[misc]
+        assert [other for other in guests if other.outlet.store[-1:] == [False]] == [guest]
+        home = own.node_of(slot_of(keys.NODES)) is node
+        assert (lobby.store[-1:] == [False]) == home
+        assert not await house.ready(PATIENCE_S)
+        node.ask("CONFIG", "SET", "maxmemory", 0)
+        await guest.outlet.until(lambda guest=guest: guest.outlet.store[-1:] == [True])  # type: ignore[misc]
+        await until(lambda: house.ready(PATIENCE_S))
+    assert lobby.store == [False, True]
+    for guest in guests:
+        assert guest.outlet.store == [False, True]
+        assert await guest.act("draw") == 1
+
+
 async def test_a_shard_that_was_killed_comes_back_with_all_that_was_acknowledged(
     own: Cluster, opens: Open, playing: Play
 ) -> None:
@@ -321,7 +350,7 @@ async def test_a_shard_that_was_killed_comes_back_with_all_that_was_acknowledged
         await guest.outlet.until(lambda guest=guest: guest.outlet.store[-1:] == [False])  # type: ignore[misc]
         node.start()
         await players.some_more(guest)
-        await until(lambda: here.store.answers())  # also if it was the one that was asked last
+        await until(lambda: here.ready(PATIENCE_S))
     await players.stop()
     await players.nothing_is_lost_or_doubled(here.store)
     for guest, watcher in zip(guests, watchers, strict=True):
@@ -377,7 +406,9 @@ async def test_a_replica_takes_over_and_play_goes_on(opens: Open) -> None:
         lost = own.of(sid)
         lost.ask("WAIT", 1, 10_000)
         lost.kill()
-        assert await guest.act("draw") == 6
+        with capture_logs() as said:
+            assert await guest.act("draw") == 6
+        assert any(line["event"] == "cluster changed" for line in said)
         assert own.of(sid) is not lost
         await watcher.at(6)
         assert await guest.act("draw") == 7

@@ -19,12 +19,13 @@ from heartroom.games.heart_to_heart import HeartToHeart
 from heartroom.sessions.house import House
 from heartroom.sessions.log import Deed, pack, unpack
 from heartroom.sessions.room import Room
+from heartroom.sessions.viewer import Viewer
 from heartroom.store import keys
 from heartroom.store.store import STORED, Away, Commit, News, Opened, Store
 from tests.conftest import Connect, Open
 from tests.support.games import CODE, GAME, WINNING, begin, pid
-from tests.support.guests import Guest, until
-from tests.support.stores import StoreProcess
+from tests.support.guests import Guest, Outlet, until
+from tests.support.stores import PATIENCE_S, StoreProcess
 
 SHORT_S = 1.5
 """How long a node waits for a store that is known not to answer."""
@@ -993,3 +994,105 @@ async def test_what_follows_a_game_s_end_is_done_when_the_store_is_back(house: H
         await guest.act(*action)
     await until(unlisted(house.store, player, guest.room.sid))
     assert told == [guest.room.sid] * 3
+
+
+# -- who is told that the store is away
+
+
+def idle(house: House) -> Outlet:
+    """Somebody who is connected and looks at no session."""
+    outlet = Outlet()
+    house.lobby.add(Viewer(outlet, pid()))
+    return outlet
+
+
+async def all_are_told(
+    own: StoreProcess, opens: Open, harm: Callable[[], None], heal: Callable[[], None]
+) -> None:
+    """Nothing is under way anywhere when the store is harmed."""
+    here, there = opens(own), opens(own)
+    guest = await game(here)
+    watcher = await Guest.join(there, guest.room.sid)
+    outlets = [guest.outlet, watcher.outlet, idle(here), idle(there)]
+    for round_ in range(2):
+        harm()
+        for outlet in outlets:
+            await outlet.until(lambda outlet=outlet: outlet.store[-1:] == [False])  # type: ignore[misc]
+        assert not await here.ready(PATIENCE_S)
+        heal()
+        for outlet in outlets:
+            await outlet.until(lambda outlet=outlet: outlet.store[-1:] == [True])  # type: ignore[misc]
+            assert outlet.store == [False, True] * (round_ + 1)
+        assert await here.ready(PATIENCE_S)
+    assert await guest.act("draw") == 1
+    await watcher.at(1)
+
+
+async def test_all_are_told_of_a_store_that_was_killed_though_nobody_wanted_anything_of_it(
+    own: StoreProcess, opens: Open
+) -> None:
+    await all_are_told(own, opens, own.kill, own.start)
+
+
+async def test_all_are_told_of_a_store_that_stands_still_though_nobody_wanted_anything_of_it(
+    own: StoreProcess, opens: Open
+) -> None:
+    await all_are_told(own, opens, own.freeze, own.thaw)
+
+
+async def test_who_acts_learns_that_the_store_stands_still_before_it_is_given_up(
+    own: StoreProcess, opens: Open
+) -> None:
+    house = opens(own, timeout_s=10 * PATIENCE_S)  # so long an answer to the action is waited for
+    guest = await game(house)
+    own.freeze()
+    ref = guest.send("draw")
+    await guest.outlet.until(lambda: guest.outlet.store == [False])
+    own.thaw()
+    assert await guest.answer(ref) == 1
+    await guest.outlet.until(lambda: guest.outlet.store == [False, True])
+
+
+async def test_who_comes_to_a_room_while_the_store_is_away_learns_it_though_nothing_is_under_way(
+    own: StoreProcess, opens: Open
+) -> None:
+    house = opens(own)
+    guest = await game(house)
+    own.freeze()
+    await guest.outlet.until(lambda: guest.outlet.store == [False])
+    other = await Guest.join(house, guest.room.sid)
+    assert other.outlet.store == [False]
+    own.thaw()
+    await other.outlet.until(lambda: other.outlet.store == [False, True])
+
+
+async def test_a_room_that_is_unsettled_stays_told_when_the_store_is_back(house: House) -> None:
+    guest, other = await game(house), await game(house)
+    failures: dict[Any, Exception] = {None: ConnectionError("of this test")}
+
+    async def found() -> dict[Any, Exception]:
+        return failures
+
+    house.store.failures = found  # type: ignore[method-assign]
+    for each in (guest, other):
+        await each.outlet.until(lambda each=each: each.outlet.store == [False])  # type: ignore[misc]
+    guest.room.unsettled(Away("the log was not read"))
+    failures.clear()
+    await other.outlet.until(lambda: other.outlet.store == [False, True])
+    assert guest.outlet.store == [False]
+    guest.room.settled()
+    assert guest.outlet.store == [False, True]
+
+
+async def test_a_viewer_that_reads_nothing_is_told_all_the_same_and_no_banner_stays(
+    own: StoreProcess, opens: Open
+) -> None:
+    house = opens(own)
+    guest = await game(house)
+    guest.clog()
+    await Guest.join(house, guest.room.sid)
+    own.kill()
+    await guest.outlet.until(lambda: guest.outlet.store == [False])
+    own.start()
+    await guest.outlet.until(lambda: guest.outlet.store == [False, True])
+    guest.drain()

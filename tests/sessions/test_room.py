@@ -465,6 +465,9 @@ class Desk:
     def tidy(self, room: Room) -> None:
         pass
 
+    def is_away(self, sid: str) -> bool:
+        return False
+
     def gone(self, room: Room) -> None:
         self.lost += 1
         room.close(Code.NO_SESSION)

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 import pytest_asyncio
+from structlog.testing import capture_logs
 
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Limits
@@ -181,12 +182,15 @@ async def taken_over(own: Watched, opens: Open, harm: Callable[[Server], None]) 
     lost = own.primary
     assert lost.ask("WAIT", 1, 10_000) == 1
     refs = [guest.send("draw", base=3) for guest in guests]
-    harm(lost)
-    late = [guest.send("undo") for guest in guests]
-    for guest, ref, after in zip(guests, refs, late, strict=True):
-        assert await guest.answer(ref) == 4
-        assert await guest.answer(after) == 5
+    with capture_logs() as said:
+        harm(lost)
+        late = [guest.send("undo") for guest in guests]
+        for guest, ref, after in zip(guests, refs, late, strict=True):
+            assert await guest.answer(ref) == 4
+            assert await guest.answer(after) == 5
     assert own.primary is not lost
+    found = [line["address"] for line in said if line["event"] == "new primary"]
+    assert f"127.0.0.1:{own.primary.port}" in found
     for guest, watcher in zip(guests, watchers, strict=True):
         await watcher.at(guest.table.version)
         assert watcher.table.view == guest.table.view == guest.fresh()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from heartroom.protocol import outbound
 from heartroom.sessions.viewer import Viewer
 
 
@@ -79,3 +80,27 @@ def test_who_leaves_while_slow_gets_the_answers_and_no_snapshot(viewer: Viewer, 
     viewer.caught_up()
     assert pipe.sent == [b"ack"]
     assert not viewer.lagging
+
+
+def test_that_the_store_is_away_is_told_once_and_that_it_is_back_only_after_that(
+    viewer: Viewer, pipe: Pipe
+) -> None:
+    away, back = outbound.store(False), outbound.store(True)
+    viewer.tell_away(False)
+    assert pipe.sent == []
+    viewer.tell_away(True)
+    viewer.tell_away(True)
+    assert pipe.sent == [away]
+    viewer.waits = True
+    viewer.tell_away(False)
+    assert pipe.sent == [away]
+    viewer.waits = False
+    viewer.tell_away(False)
+    assert pipe.sent == [away, back]
+
+
+def test_that_the_store_is_away_is_told_to_the_slow_as_well(viewer: Viewer, pipe: Pipe) -> None:
+    pipe.backlog = Viewer.CLOGGED + 1
+    viewer.show(b"diff")
+    viewer.tell_away(True)
+    assert pipe.sent == [outbound.store(False)]

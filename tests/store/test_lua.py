@@ -436,3 +436,14 @@ async def test_create_stores_a_session_once(bench: Bench) -> None:
     assert await bench.redis.eval(source, 1, key, 200, "game", "h", "owner", "b", "x", "y") == 0
     assert await bench.redis.hgetall(key) == {b"game": b"g", b"owner": b"a"}
     assert 0 < await bench.redis.ttl(key) <= 100
+
+
+# -- probe
+
+
+async def test_probe_writes_what_does_not_stay(bench: Bench) -> None:
+    key = keys.probe(7)
+    source = (LUA / "probe.lua").read_text()
+    assert await bench.redis.eval(source, 1, key, 500) == 1
+    assert await bench.redis.get(key) == b""
+    assert 0 < await bench.redis.pttl(key) <= 500

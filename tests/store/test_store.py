@@ -333,7 +333,7 @@ async def test_a_store_that_was_killed_is_away_whatever_is_asked(own: StoreProce
     sid = await begin(store)
     await store.open(sid)  # with a connection in the pool that is not known to be dead
     own.kill()
-    assert not await store.answers()
+    assert await store.failures()
     for ask in QUESTIONS.values():
         with pytest.raises(Away):
             await ask(store, sid)
@@ -345,7 +345,7 @@ async def test_a_store_that_stands_still_is_away_whatever_is_asked(
     store = connect(own, SHORT_S)
     sid = await begin(store)
     own.freeze()
-    assert not await store.answers()
+    assert await store.failures()
     answers = await asyncio.gather(*(ask(store, sid) for ask in QUESTIONS.values()), return_exceptions=True)
     assert [type(answer) for answer in answers] == [Away] * len(QUESTIONS)
 
@@ -467,4 +467,4 @@ async def test_a_crowd_is_no_reason_to_be_away(store: Store) -> None:
     """More at once than there are connections: they wait for their turn."""
     players = [pid() for _ in range(20 * Store.CONNECTIONS)]
     await asyncio.gather(*(store.player(player) for player in players))
-    assert await store.answers()
+    assert not await store.failures()

@@ -192,7 +192,10 @@ class Cluster:
 
     def of(self, sid: str) -> Server:
         """The node that serves a session."""
-        slot = slot_of(keys.session(sid))
+        return self.node_of(slot_of(keys.session(sid)))
+
+    def node_of(self, slot: int) -> Server:
+        """The node that serves a slot."""
         asked = next(node for node in self.nodes if node.answers())
         for first, last, (_, port, *_), *_ in asked.ranges():
             if first <= slot <= last:

@@ -78,6 +78,10 @@ class Server:
         self.log.seek(0)
         return self.log.read()
 
+    def complaints(self) -> str:
+        """What of it is more than an event that was to be expected."""
+        return "".join(line for line in self.said().splitlines(True) if '"level": "info"' not in line)
+
     def get(self, path: str, **headers: str) -> Answer:
         """Asks for `path`; names of headers are written with `_` for `-`."""
         return ask(self.address, path, headers={name.replace("_", "-"): v for name, v in headers.items()})

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 import websockets
+from redis import Redis
 from websockets.asyncio.client import connect as raw_connect
 from websockets.typing import Subprotocol
 
@@ -585,6 +586,61 @@ async def test_while_the_store_does_not_answer_the_server_says_so_and_goes_on_wh
     server.stop()
 
 
+@pytest.mark.parametrize("how", ["killed", "frozen"])
+async def test_who_only_looks_on_elsewhere_or_is_in_the_lobby_learns_that_the_store_is_away(
+    own: StoreProcess, how: str, plain_sends: str
+) -> None:
+    harm, heal = (own.kill, own.start) if how == "killed" else (own.freeze, own.thaw)
+    here, there = (Server(redis_url=own.url, secret=SECRET, plain_sends=plain_sends) for _ in range(2))
+    async with (
+        await playing(here) as player,
+        await there.connect() as watcher,
+        await here.connect() as idle,
+        await there.connect() as elsewhere,
+    ):
+        await watcher.join(player.table.session)
+        clients = (player, watcher, idle, elsewhere)
+        harm()
+        for client in clients:
+            await client.until(lambda client=client: not client.store_answers)  # type: ignore[misc]
+        for server in (here, there):
+            assert (await asyncio.to_thread(server.get, "/readyz")).status == 503
+            assert (await asyncio.to_thread(server.get, "/healthz")).status == 200
+        heal()
+        for client in clients:
+            await client.until(lambda client=client: client.store_answers)  # type: ignore[misc]
+        assert await player.act("draw") == 1
+        await watcher.until(lambda: watcher.table.version == 1)
+    for server in (here, there):
+        assert server.terminate() == 0
+        assert "Traceback" not in server.said()
+        server.stop()
+
+
+async def test_a_store_that_answers_and_does_not_store_is_none_to_a_proxy(own: StoreProcess) -> None:
+    server = Server(redis_url=own.url, secret=SECRET)
+
+    async def ready() -> bool:
+        return (await asyncio.to_thread(server.get, "/readyz")).status == 200
+
+    async def unready() -> bool:
+        return not await ready()
+
+    assert await ready()
+    with Redis(unix_socket_path=own.socket) as redis:
+        for harm, heal in (
+            (("CONFIG", "SET", "maxmemory", "1"), ("CONFIG", "SET", "maxmemory", "0")),
+            (("REPLICAOF", "127.0.0.1", "1"), ("REPLICAOF", "NO", "ONE")),
+        ):
+            redis.execute_command(*harm)
+            assert redis.ping()
+            await until(unready)
+            redis.execute_command(*heal)
+            await until(ready)
+    assert server.terminate() == 0
+    server.stop()
+
+
 async def test_a_request_sent_twice_is_answered_to_both_who_wait(served: Server) -> None:
     async with await served.connect() as client:
         await client.join(await client.new(GAME.name, {"code": CODE}))
@@ -636,7 +692,7 @@ async def test_who_leaves_in_the_middle_of_a_request_is_nobody_s_error(shared: S
         assert b"100 Continue" in await reader.readline()  # it is waited for
         writer.transport.abort()
     assert await asyncio.to_thread(server.terminate) == 0
-    assert server.said() == ""
+    assert server.complaints() == ""
     server.stop()
 
 
@@ -664,7 +720,7 @@ async def test_an_address_has_so_many_connections_and_no_more(narrow: Server) ->
     assert caught.value.status == 429
     assert isinstance(caught.value.__cause__, websockets.InvalidStatus)
     assert b"too_many_connections" in (caught.value.__cause__.response.body or b"")
-    assert narrow.said() == ""  # it is no error of the server's
+    assert narrow.complaints() == ""  # it is no error of the server's
     await clients.pop().close()
 
     async def admitted() -> bool:

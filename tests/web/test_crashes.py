@@ -198,7 +198,7 @@ def test_ctrl_c_ends_it_as_well(data_dir: Path) -> None:
     assert server.process.wait(30) == 0
     assert not answers(str(Embedded(data_dir).socket))
     server.terminate()
-    assert server.said() == ""
+    assert server.complaints() == ""
     server.stop()
 
 

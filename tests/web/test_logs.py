@@ -6,13 +6,21 @@ import io
 import json
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import structlog
+from redis import Redis
 
+from heartroom import __version__
+from heartroom.client import Lost
 from heartroom.web import logs
-from heartroom.web.identity import pseudonym
+from heartroom.web.identity import Identity, pseudonym
+from tests.support.games import CODE, GAME, WINNING
+from tests.support.serving import SECRET, Server
+from tests.support.stores import StoreProcess, eventually
+from tests.web.test_app import flood
 
 
 @pytest.fixture
@@ -68,3 +76,86 @@ def test_on_a_terminal_it_is_for_people(stream: io.StringIO) -> None:
     assert pseudonym("AAAAAAAAAAAA") in stream.getvalue()
     with pytest.raises(json.JSONDecodeError):
         json.loads(stream.getvalue())
+
+
+# -- what a server says of its life
+
+
+def events(server: Server) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in server.said().splitlines()]
+
+
+def named(server: Server, event: str) -> list[dict[str, Any]]:
+    return [line for line in events(server) if line["event"] == event]
+
+
+async def test_a_server_says_what_befalls_it_and_shows_nobody_s_id(own: StoreProcess) -> None:
+    server = Server(redis_url=own.url, secret=SECRET, log_format="json")
+    players = []
+    async with await server.connect() as client, await server.connect() as flooding:
+        session = await client.new(GAME.name, {"code": CODE})
+        await client.join(session)
+        for action in WINNING:
+            await client.act(*action)
+        with pytest.raises(Lost):
+            await flood(flooding, b"\xc1")
+        own.kill()
+        await client.until(lambda: not client.store_answers)
+        own.start()
+        await client.until(lambda: client.store_answers)
+        assert await client.new(GAME.name, {"code": CODE}) != session
+        for each in (client, flooding):
+            player = Identity(SECRET).unseal(each.cookie or "")
+            assert player is not None
+            players.append(player)
+    assert server.terminate() == 0
+    (starts,) = named(server, "server starts")
+    assert (starts["version"], starts["store"], starts["workers"]) == (__version__, "one", 1)
+    begun, _ = named(server, "session begun")
+    assert (begun["session"], begun["player"]) == (pseudonym(session), pseudonym(players[0]))
+    assert begun["game"] == GAME.name
+    (over,) = named(server, "game over")
+    assert (over["session"], over["outcome"]) == (pseudonym(session), "won")
+    assert over["actions"] == len(WINNING)
+    (cut,) = named(server, "cut off for flooding")
+    assert cut["player"] == pseudonym(players[1])
+    (away,), (back,) = named(server, "store away"), named(server, "store back")
+    assert away["level"] == "warning"
+    assert away["reason"]
+    assert back["after_s"] >= 0
+    assert len(named(server, "draining begins")) == 1
+    (ended,) = named(server, "server ended")
+    assert ended["node"] == starts["node"]
+    assert events(server)[0] == starts
+    assert {line["level"] for line in events(server)} == {"info", "warning"}
+    assert len(events(server)) == 9, "no line for a move"
+    for secret in (SECRET, session, *players):
+        assert secret not in server.said()
+    server.stop()
+
+
+def test_a_store_that_does_not_let_us_in_is_said_at_the_start(own: StoreProcess) -> None:
+    with Redis(unix_socket_path=own.socket) as redis:
+        redis.execute_command("CONFIG", "SET", "requirepass", "the right one")
+    server = Server(redis_url=f"unix://:the-wrong-one@{own.socket}", secret=SECRET)
+    eventually(lambda: bool(named(server, "store away")), "it is said")
+    (away,) = named(server, "store away")
+    assert away["level"] == "error"
+    assert "password" in away["reason"]
+    assert server.get("/readyz").status == 503
+    assert len(named(server, "store away")) == 1
+    assert server.terminate() == 0
+    assert "the-wrong-one" not in server.said()
+    server.stop()
+
+
+def test_each_worker_says_who_it_is(tmp_path: Path) -> None:
+    server = Server(data_dir=str(tmp_path), workers="2")
+    eventually(lambda: len(named(server, "worker starts")) == 2, "two workers start")
+    (starts,) = named(server, "server starts")
+    assert (starts["store"], starts["workers"]) == ("embedded", 2)
+    assert len({line["node"] for line in named(server, "worker starts")}) == 2
+    eventually(lambda: server.get("/readyz").status == 200, "it is ready")
+    assert server.terminate() == 0
+    assert len(named(server, "server ended")) == 1
+    server.stop()

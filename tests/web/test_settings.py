@@ -85,6 +85,10 @@ WRONG: dict[str, tuple[dict[str, str], str]] = {
     "a choice that is none": ({"HEARTROOM_FSYNC": "no"}, "HEARTROOM_FSYNC"),
     "a level that is none": ({"HEARTROOM_LOG_LEVEL": "INFO"}, "HEARTROOM_LOG_LEVEL"),
     "a short secret": ({"HEARTROOM_SECRET": "x" * 15}, "HEARTROOM_SECRET"),
+    "replicas of a store that has none": (
+        {"HEARTROOM_REDIS_WAIT": "1"},
+        "HEARTROOM_REDIS_WAIT needs",
+    ),
     "a store and no secret": ({"HEARTROOM_REDIS_URL": "redis://x"}, "HEARTROOM_SECRET"),
     "a proxy that is no address": ({"HEARTROOM_TRUSTED_PROXIES": "nonsense"}, "HEARTROOM_TRUSTED_PROXIES"),
     "a proxy by its name": ({"HEARTROOM_TRUSTED_PROXIES": "10.0.0.1, proxy"}, "HEARTROOM_TRUSTED_PROXIES"),
@@ -156,6 +160,8 @@ def test_every_field_can_be_set_from_a_string() -> None:
     for field in fields(Settings):
         raw = good.get(field.name, "1")
         environ = {f"HEARTROOM_{field.name.upper()}": raw, "HEARTROOM_SECRET": SECRET}
+        if field.name == "redis_wait":
+            environ["HEARTROOM_REDIS_URL"] = good["redis_url"]
         value = getattr(load(environ), field.name)
         assert type(value) is type(getattr(Settings(), field.name))
 

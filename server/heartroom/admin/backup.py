@@ -120,9 +120,9 @@ FAMILIES: Final = (
     Family("session", ("hr:s:", "hr:l:"), lambda sid: [(keys.session(sid), "hash"), (keys.log(sid), "list")]),
 )
 
-LEFT_OUT: Final = (keys.NODES, keys.LIVE, keys.RESTORING, "hr:q:", "hr:dm:")
+LEFT_OUT: Final = (keys.NODES, keys.LIVE, keys.RESTORING, "hr:q:", "hr:dm:", "hr:probe:")
 """How keys begin that no backup has: leases, what nodes say of themselves, that a restore is under way,
-allowances, who makes a deal."""
+allowances, who makes a deal, probes."""
 
 
 async def backup(store: Store, file: IO[bytes]) -> Counts:

@@ -57,4 +57,8 @@ def _main() -> None:
 
 if __name__ == "__main__":
     os.nice(_NICENESS)
-    _main()
+    try:
+        _main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever asked was killed
+        os._exit(0)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -24,14 +25,22 @@ from heartroom.sessions.driver import Settings
 from heartroom.sessions.room import Limits, Room
 from heartroom.sessions.thinker import Thinkers
 from heartroom.sessions.topics import Topics
+from heartroom.sessions.viewer import Viewer
 from heartroom.store import keys
 from heartroom.store.committer import Committer, Committers
 from heartroom.store.people import People
+from heartroom.store.probe import reason
 from heartroom.store.store import Away, Changed, Missed, News, Opened, Presence, Renamed, Store
+from heartroom.store.urls import locked_out
 
 _log = structlog.get_logger(__name__)
 
 _SID = re.compile(r"[A-Za-z0-9_-]{12}")
+
+
+def _shard(lane: Hashable) -> dict[str, str]:
+    """Which shard of a cluster it is, for the log."""
+    return {"shard": "{}:{}".format(*lane)} if isinstance(lane, tuple) else {}
 
 
 class House:
@@ -43,6 +52,14 @@ class House:
     """How often empty rooms are looked for."""
     BEAT_S: Final = 2.0
     """How often this node says that it lives. It is believed for `Store.LEASE_MS`."""
+    WATCH_S: Final = 1.0
+    """How often it is asked whether the store can store."""
+    AWAY_S: Final = 0.25
+    """The same, while it cannot."""
+    PAUSE_S: Final = 0.1
+    """Not more often than this, whoever wants to know."""
+    BELIEVED_S: Final = 3.0
+    """How long a good answer is believed while the next one is late."""
     FOLLOW_S: Final = 0.5
     """How often Sentinels are asked where the primary is."""
 
@@ -67,6 +84,13 @@ class House:
         self.when_renamed: Final[list[Callable[[str], Awaitable[None]]]] = []
         """Each is called for a player who has another name, maybe more than once."""
         self.topics: Final = Topics()
+        self.lobby: Final[set[Viewer]] = set()
+        """Those who are connected and look at no session."""
+        self._failing: dict[Hashable, float] = {}
+        """By lane of the store, where it cannot store: since when (monotonic seconds)."""
+        self._checking: asyncio.Task[None] | None = None
+        self._asked_s = self._stored_s = -math.inf
+        """When it was last asked whether the store stores, and when all of it did (monotonic seconds)."""
         self._thinkers: Final = Thinkers(thinkers)
         self._committer: Final = Committer(store) if store.table is None else Committers(store)
         self.submit: Final = self._committer.submit
@@ -90,6 +114,7 @@ class House:
         self._spawn(self._listen())
         self._spawn(self._live())
         self._spawn(self._follow())
+        self._spawn(self._watch())
         self._spawn(self._sweep())
 
     async def aclose(self) -> None:
@@ -162,6 +187,7 @@ class House:
         sid = sid or self.fresh_sid()
         await self.store.create(sid, game.name, game.rules_version, setup.options, setup.deal, pid, settings)
         metrics.SESSIONS.labels(game.name).inc()
+        _log.info("session begun", sid=sid, pid=pid, game=game.name)
         return sid
 
     def fresh_sid(self) -> str:
@@ -284,18 +310,73 @@ class House:
         """The same, done when this returns. Raises `Away`."""
         await self._tidy(room)
 
+    def is_away(self, sid: str = "") -> bool:
+        """Whether that part of the store does not store which has this session, or (`""`) the leases."""
+        return bool(self._failing) and (self.store.lane(sid) if sid else self.store.home) in self._failing
+
     def gone(self, room: Room) -> None:
         """The session expired while it was open."""
         room.close(Code.NO_SESSION)
+        self.lobby.update(room.present)
         if self.rooms.get(room.sid) is room:
             self._shut(room.sid)
 
+    # -- whether the store stores
+
+    async def ready(self, patience_s: float) -> bool:
+        """Whether this node can store, everywhere, as far as is known in time: an answer of the last
+        `BELIEVED_S` will do."""
+        await asyncio.wait([self._check()], timeout=patience_s)
+        return not self._failing and time.monotonic() - self._stored_s < self.BELIEVED_S
+
+    async def _watch(self) -> None:
+        """Finds out that the store is away, or back, also when nobody wants anything of it."""
+        while True:
+            await asyncio.wait([self._check()])
+            await asyncio.sleep(self.AWAY_S if self._failing else self.WATCH_S)
+
+    def _check(self) -> asyncio.Task[None]:
+        """The question that is under way, or a new one."""
+        if self._checking is None:
+            self._checking = self._spawn(self._ask_store())
+            self._checking.add_done_callback(self._has_checked)
+        return self._checking
+
+    def _has_checked(self, _task: asyncio.Task[None]) -> None:
+        self._checking = None
+
+    async def _ask_store(self) -> None:
+        # Anybody may ask whether we are ready, as often as they like.
+        await asyncio.sleep(self._asked_s + self.PAUSE_S - time.monotonic())
+        self._asked_s = time.monotonic()
+        failures = await self.store.failures()
+        if failures:  # one answer may be late, above all if it is this node that was
+            failures = await self.store.failures()
+        before, now = self._failing, time.monotonic()
+        if not failures:
+            self._stored_s = now
+        self._failing = {lane: before.get(lane, now) for lane in failures}
+        if before.keys() == failures.keys():
+            return
+        for lane, failure in failures.items():
+            if lane not in before:
+                say = _log.error if locked_out(failure) else _log.warning
+                say("store away", reason=reason(failure), **_shard(lane))
+        for healed in before.keys() - failures.keys():
+            _log.info("store back", after_s=round(now - before[healed], 1), **_shard(healed))
+        for room in list(self.rooms.values()):
+            room.tell_away()
+        away = self.is_away()
+        for viewer in self.lobby:
+            viewer.tell_away(away)
+
     # -- tasks
 
-    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
+        return task
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)

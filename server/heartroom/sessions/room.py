@@ -15,6 +15,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import accumulate
 from typing import Any, Final, NamedTuple, Protocol
 
+import structlog
+
 from heartroom import metrics
 from heartroom.games.game import Action, Game, Refused, Setup, View
 from heartroom.protocol import outbound
@@ -26,6 +28,8 @@ from heartroom.sessions.log import Deed, pack, unpack
 from heartroom.sessions.table import HOUSE, Table
 from heartroom.sessions.viewer import Viewer
 from heartroom.store.store import CONFLICT, GONE, STORED, Away, Commit, Entry, News, Opened
+
+_log = structlog.get_logger(__name__)
 
 
 class Limits(NamedTuple):
@@ -103,6 +107,10 @@ class Caretaker(Protocol):
 
     def gone(self, room: Room) -> None:
         """The session is no longer in the store."""
+        ...
+
+    def is_away(self, sid: str) -> bool:
+        """Whether the store of this session was found not to store."""
         ...
 
 
@@ -193,7 +201,7 @@ class Room:
         """Those who have seen what may not be known here yet, and wait until the log has been read."""
         self._table_due = False
         self.away = False
-        """Whether viewers were told that the store does not answer."""
+        """Whether the log is to be read and the store does not answer."""
         self._driver = Driver(self, house) if game.seats > 1 else None
         self._load(opened)
 
@@ -294,8 +302,7 @@ class Room:
         viewer.outlet.send(self._table())
         if self.table.ended:
             viewer.outlet.send(outbound.error(Code.ENDED))
-        if self.away:
-            viewer.outlet.send(outbound.store(False))
+        viewer.tell_away(self.is_away)
         self._announce()
 
     async def reach(self, epoch: int, version: int) -> None:
@@ -515,9 +522,8 @@ class Room:
     def unsettled(self, error: Away) -> None:
         """The log cannot be read now; it will be tried again."""
         self._let_in(error)
-        if not self.away:
-            self.away = True
-            self.tell_all(outbound.store(False))
+        self.away = True
+        self.tell_away()
 
     def settled(self) -> None:
         """The log was read: goes on with what waits, unless more was heard of while it was read."""
@@ -529,7 +535,18 @@ class Room:
     def _answers_again(self) -> None:
         if self.away:
             self.away = False
-            self.tell_all(outbound.store(True))
+            self.tell_away()
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the store is away as far as this session is concerned."""
+        return self.away or self._house.is_away(self.sid)
+
+    def tell_away(self) -> None:
+        """Tells everybody here whether the store is away, if that has changed."""
+        away = self.is_away
+        for viewer in self.present:
+            viewer.tell_away(away)
 
     def close(self, code: Code) -> None:
         """There is no such session any more: answers all that waits with `code`."""
@@ -810,6 +827,8 @@ class Room:
         (pending, deed, body, table, state, over), self._under_way = self._under_way, None
         if result == STORED:
             self._done(at_ms, deed, body, table, state, over)
+            if over:
+                self._log_end()
             if pending.seat == HOUSE:  # a player's action was recognised by its ref
                 self._queue.popleft()
                 pending.accept(self.version)
@@ -835,7 +854,21 @@ class Room:
         """Takes an entry that is in the log: the rules were asked before it got there."""
         deed = unpack(entry.body)
         table, state = self._after(deed)
-        self._done(entry.at_ms, deed, entry.body, table, state, self._is_end(table, state))
+        over, own = self._is_end(table, state), (deed.seat, deed.ref) in self._pending
+        self._done(entry.at_ms, deed, entry.body, table, state, over)
+        if over and own:
+            self._log_end()
+
+    def _log_end(self) -> None:
+        """Of all nodes that have the session open, the one that stored its end says so."""
+        outcome = self.game.outcome(self.state)
+        if self.table.ended or outcome is None:
+            how = "ended"
+        elif self.game.seats == 1:
+            how = "won" if outcome.winners else "lost"
+        else:
+            how = "played"
+        _log.info("game over", sid=self.sid, game=self.game.name, outcome=how, actions=self.version)
 
     def _done(self, at_ms: int, deed: Deed, body: bytes, table: Table, state: Any, over: bool) -> None:
         """`deed` is in the log: shows it, then answers who did it."""

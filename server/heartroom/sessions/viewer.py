@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from heartroom import metrics
+from heartroom.protocol import outbound
 
 
 class Outlet(Protocol):
@@ -23,6 +24,8 @@ class Outlet(Protocol):
 
 
 _CLOGGED: Final = 64 * 1024
+_AWAY: Final = outbound.store(False)
+_BACK: Final = outbound.store(True)
 
 
 class Viewer:
@@ -37,7 +40,7 @@ class Viewer:
     CLOGGED: Final = _CLOGGED
     """Bytes of backlog from which on a viewer is slow."""
 
-    __slots__ = ("_held", "kind", "lagging", "outlet", "pid", "seat")
+    __slots__ = ("_held", "_told_away", "kind", "lagging", "outlet", "pid", "seat", "waits")
 
     def __init__(self, outlet: Outlet, pid: str) -> None:
         self.outlet = outlet
@@ -47,6 +50,9 @@ class Viewer:
         self.kind: int | None = None
         """The perspective from which this viewer sees."""
         self.lagging = False
+        self.waits = False
+        """Whether a request of this viewer's own waits for a store that does not answer."""
+        self._told_away = False
         self._held: list[bytes] = []
 
     def show(self, payload: bytes, *answers: bytes) -> bool:
@@ -71,6 +77,14 @@ class Viewer:
             self._held.append(payload)
         else:
             self.outlet.send(payload)
+
+    def tell_away(self, away: bool) -> None:
+        """Tells whether the store is away as far as this viewer is concerned, if that is news to it: no part
+        of the stream, and no snapshot would make up for it."""
+        away = away or self.waits
+        if away != self._told_away:
+            self._told_away = away
+            self.outlet.send(_AWAY if away else _BACK)
 
     def caught_up(self, *payloads: bytes) -> None:
         """Sends the snapshot (and what belongs to it) that ends the lag, then the answers that waited."""

@@ -16,11 +16,13 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
 
+import structlog
 from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 from redis.crc import key_slot
 from redis.exceptions import (
     AskError,
+    AuthenticationError,
     BusyLoadingError,
     ClusterDownError,
     DataError,
@@ -31,7 +33,9 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from heartroom.store.urls import Address
+from heartroom.store.urls import Address, locked_out
+
+_log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
@@ -80,6 +84,10 @@ class Table:
         self._asked_s = 0.0
         self._refreshing = asyncio.Lock()
         self._asking: set[asyncio.Future[tuple[list[Any], Address] | None]] = set()
+        self._primaries: set[Address] = set()
+        """Those that the cluster named last."""
+        self._locked_out: Exception | None = None
+        """Why nodes do not even say where slots are."""
 
     def client(self, address: Address) -> Redis:
         """The client of the node at `address`."""
@@ -102,13 +110,24 @@ class Table:
         address = self._any if slot is None else self._slots[slot]
         if address is None:
             self._stale = True
+            if self._locked_out is not None:
+                raise AuthenticationError(str(self._locked_out)) from self._locked_out
             raise ClusterDownError("no node serves this slot")
         return address
 
     async def primaries(self) -> list[Address]:
         """All nodes that serve slots. Raises as `primary`."""
         await self.primary(None)
-        return sorted({address for address in self._slots if address is not None})
+        return sorted(self.known_primaries())
+
+    def known_primaries(self) -> set[Address]:
+        """All nodes that serve slots, as far as is known."""
+        return {address for address in self._slots if address is not None}
+
+    @property
+    def whole(self) -> bool:
+        """Whether each slot has a node, as far as is known."""
+        return None not in self._slots
 
     def moved(self, slot: int, address: Address) -> None:
         """`slot` is served by the node at `address`; others may have moved, too."""
@@ -141,7 +160,9 @@ class Table:
         try:
             redis: Any = self.client(address)
             ranges = await redis.execute_command("CLUSTER", "SLOTS")
-        except (RedisError, OSError):
+        except (RedisError, OSError) as error:
+            if locked_out(error):
+                self._locked_out = error
             return None
         return (ranges, address) if ranges else None
 
@@ -152,6 +173,12 @@ class Table:
             slots[first : last + 1] = [address] * (last + 1 - first)
         self._slots = slots
         self._stale = False
+        self._locked_out = None
+        before, self._primaries = self._primaries, self.known_primaries()
+        if before and before != self._primaries:
+            _log.info(
+                "cluster changed", primaries=[f"{host}:{port}" for host, port in sorted(self._primaries)]
+            )
         self._asked_s = time.monotonic()
 
     async def aclose(self) -> None:

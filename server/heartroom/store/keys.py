@@ -50,6 +50,12 @@ go; but the latter in a cluster on the session's)."""
 NODES = "hr:nodes"
 """Hash: by node, when it last said that it lives, in ms since 1970."""
 
+
+def probe(number: int) -> str:
+    """String: nothing. Written to see whether its server takes writes; in a cluster each has one."""
+    return f"hr:probe:{{{number}}}"
+
+
 DUE = "hr:due"
 """Set: what was begun in one slot and is to be done in others: `"name <player>"`, `"forget <player>"`.
 Whoever does it takes it off; what a node that died has left is done by another."""

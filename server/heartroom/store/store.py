@@ -30,6 +30,7 @@ from heartroom.store.cluster import Cluster, Table, slot_of
 from heartroom.store.ears import Began, Ears, Lost, NodeEars, ShardEars
 from heartroom.store.line import Behind, Line, Replicas
 from heartroom.store.lines import Call, Lines
+from heartroom.store.probe import Failures, Probe
 from heartroom.store.urls import client, follow, parse
 
 _log = structlog.get_logger(__name__)
@@ -234,6 +235,7 @@ class Store:
             self.redis = make()
             self._ears = NodeEars(self.redis, self.node)
             self._line = Line(self.redis, self._sources["commit"], timeout_s, self.replicas)
+        self._probe: Final = Probe(self.redis, self.table, self._sources["probe"], replicas)
         self._leased = False
         self._dead: deque[str] = deque(maxlen=16)
         self._offset_ms: float = time.time() * 1000 - time.monotonic() * 1000
@@ -444,6 +446,11 @@ class Store:
         """Commits in different lanes need not wait for each other: other servers store them."""
         return None if self.table is None else self.table.known(slot_of(keys.session(sid)))
 
+    @property
+    def home(self) -> Hashable:
+        """The lane in which nodes have their leases."""
+        return None if self.table is None else self.table.known(slot_of(keys.NODES))
+
     # -- nodes
 
     async def beat(self) -> frozenset[str]:
@@ -579,12 +586,12 @@ class Store:
             for pid in dict.fromkeys(pids):
                 await self.redis.zrem(keys.playing(pid), f"{sid} {game}")
 
-    async def answers(self) -> bool:
-        """Whether the store answers now."""
-        try:
-            return bool(await self.redis.ping())
-        except _FAILURES:
-            return False
+    async def failures(self) -> Failures:
+        """Which servers of the store cannot store now, by lane, and why: see `Probe.failures`."""
+        failures = await self._probe.failures()
+        if failures:
+            metrics.STORE_FAILURES.inc()
+        return failures
 
     async def restoring(self) -> bool:
         """Whether a restore is under way or was broken off: then the store is not whole, and nobody is to

@@ -18,10 +18,14 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlencode
 
+import structlog
 from redis.asyncio import BlockingConnectionPool, ConnectionPool, Redis
 from redis.asyncio.connection import parse_url
 from redis.asyncio.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool
+from redis.exceptions import AuthenticationError, AuthorizationError, NoPermissionError
 from redis.exceptions import ConnectionError as RedisConnectionError
+
+_log = structlog.get_logger(__name__)
 
 SCHEMES: Final = (
     "redis://",
@@ -164,7 +168,10 @@ class _SentinelPool(SentinelConnectionPool, BlockingConnectionPool):
     async def get_master_address(self) -> Address:
         """Where the primary is. Connections that lead elsewhere are cut, also while they are in use: what was
         the primary may answer for seconds yet, and nothing that it takes is kept."""
+        before: Address | None = self.master_address
         address: Address = await super().get_master_address()  # type: ignore[no-untyped-call]
+        if before is not None and before != address == self.master_address:
+            _log.info("new primary", address=f"{address[0]}:{address[1]}")
         for connection in list(self._get_in_use_connections()):
             one: Any = connection
             if one.is_connected and (one.host, one.port) != address:
@@ -200,6 +207,15 @@ def _sturdy(pool: ConnectionPool) -> ConnectionPool:
 
     pool.connection_class = Sturdy
     return pool
+
+
+def locked_out(error: BaseException | None) -> bool:
+    """Whether this is of a server that is there, and does not let us in or do what we must."""
+    while error is not None:
+        if isinstance(error, AuthenticationError | AuthorizationError | NoPermissionError):
+            return True
+        error = error.__cause__  # redis-py says that the connection failed, and only there why
+    return False
 
 
 async def follow(redis: Redis) -> None:

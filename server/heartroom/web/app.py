@@ -44,6 +44,9 @@ _log = structlog.get_logger(__name__)
 STATIC: Final = Path(__file__).parent / "static"
 """The built client."""
 
+READY_S: Final = 1.5
+"""How long an answer to `/readyz` may take."""
+
 HEADERS: Final = {
     "content-security-policy": "; ".join(
         (
@@ -200,9 +203,10 @@ class Web:
         return PlainTextResponse("ok\n")
 
     async def readyz(self, _request: Request) -> Response:
-        """The process works and so does its store, which is whole."""
-        if not await self._store.answers():
-            return PlainTextResponse("the store does not answer\n", HTTPStatus.SERVICE_UNAVAILABLE)
+        """The process works, and its store is whole and stores: on all shards, with as many replicas as are
+        waited for."""
+        if not await self.house.ready(READY_S):
+            return PlainTextResponse("the store does not store\n", HTTPStatus.SERVICE_UNAVAILABLE)
         with contextlib.suppress(Away):  # whether it answers was asked above
             if await self._store.restoring():
                 return PlainTextResponse("the store is being restored\n", HTTPStatus.SERVICE_UNAVAILABLE)

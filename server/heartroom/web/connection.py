@@ -110,6 +110,8 @@ class Connection:
     def opened(self) -> None:
         """The handshake is done."""
         metrics.CONNECTIONS.inc()
+        self._house.lobby.add(self._viewer)
+        self._tell_away()
         self._wait_for(self._welcome())
 
     def received(self, data: bytes, binary: bool) -> None:
@@ -167,6 +169,7 @@ class Connection:
         if self._task is not None:
             self._task.cancel()
         self._leave()
+        self._house.lobby.discard(self._viewer)
 
     # -- inside
 
@@ -185,6 +188,7 @@ class Connection:
     def _cut(self) -> None:
         self._cut_off = True
         metrics.REFUSALS.labels("flood").inc()
+        _log.info("cut off for flooding", pid=self._viewer.pid)
         self._hang_up(Close.FLOOD)
 
     def _handle(self, message: Inbound) -> None:
@@ -237,20 +241,23 @@ class Connection:
     async def _patiently(self, ask: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
         """What `ask` returns, as soon as the store answers; says so while it does not."""
         pause = self.RETRY_S[0]
-        told = False
-        while True:
-            try:
-                answer = await ask()
-                break
-            except Away:
-                if not told:
-                    told = True
-                    self._outlet.send(outbound.store(False))
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, self.RETRY_S[1])
-        if told:
-            self._outlet.send(outbound.store(True))
-        return answer
+        try:
+            while True:
+                try:
+                    return await ask()
+                except Away:
+                    self._viewer.waits = True
+                    self._tell_away()
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, self.RETRY_S[1])
+        finally:
+            if self._viewer.waits:
+                self._viewer.waits = False
+                self._tell_away()
+
+    def _tell_away(self) -> None:
+        away = self._house.is_away() if self._room is None else self._room.is_away
+        self._viewer.tell_away(away)
 
     async def _welcome(self) -> None:
         pid = self._viewer.pid
@@ -267,6 +274,7 @@ class Connection:
         # No pause between finding the room and being in it, or it might close under us.
         self._leave()
         self._room = room
+        self._house.lobby.discard(self._viewer)
         room.attach(self._viewer, message.epoch, message.version)
 
     async def _new(self, message: New) -> None:
@@ -316,3 +324,5 @@ class Connection:
         if self._room is not None:
             self._room.detach(self._viewer)
             self._room = None
+            self._house.lobby.add(self._viewer)
+            self._tell_away()

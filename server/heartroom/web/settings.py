@@ -203,6 +203,8 @@ def load(environ: Mapping[str, str], **given: Any) -> Settings:
             raise BadSetting(f"HEARTROOM_REDIS_URL {error}") from None
     if settings.redis_url and not settings.secret:
         raise BadSetting("HEARTROOM_SECRET must be set (the same on every node) where HEARTROOM_REDIS_URL is")
+    if settings.redis_wait and not settings.redis_url:
+        raise BadSetting("HEARTROOM_REDIS_WAIT needs HEARTROOM_REDIS_URL: the embedded store has no replicas")
     if settings.secret and len(settings.secret) < 16:
         raise BadSetting("HEARTROOM_SECRET must have at least 16 characters")
     return settings

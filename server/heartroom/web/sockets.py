@@ -132,12 +132,13 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     def _leave(self) -> None:
         self.flush()
         self._hush()
-        if not self.disconnected:
+        if not self.disconnected and not self.transport.is_closing():
             super().shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone: nothing is written any more."""
-        self._hush()
+        if self.outlet is not None:
+            self.outlet.hush()
         for timer in (self._ending, self._slow, self._turn):
             if timer is not None:
                 timer.cancel()

@@ -1,0 +1,189 @@
+"""Whether a store is found out that answers and does not store, or does not answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+import pytest_asyncio
+from redis import Redis
+
+from heartroom.store.cluster import slot_of
+from heartroom.store.probe import Probe, reason
+from heartroom.store.store import Store
+from heartroom.store.urls import locked_out
+from tests.support.clusters import Cluster, cluster, watched
+from tests.support.guests import until
+from tests.support.stores import BINARIES, PATIENCE_S, StoreProcess
+
+Node = Callable[..., Store]
+
+
+@pytest_asyncio.fixture
+async def node() -> AsyncIterator[Node]:
+    """Makes stores, each a node of its own, and closes them after the test."""
+    async with contextlib.AsyncExitStack() as stack:
+
+        def make(url: str, replicas: int = 0) -> Store:
+            store = Store(url, timeout_s=PATIENCE_S, replicas=replicas)
+            stack.push_async_callback(store.aclose)
+            return store
+
+        yield make
+
+
+def tell(own: StoreProcess, *command: str) -> None:
+    with Redis(unix_socket_path=own.socket) as redis:
+        redis.execute_command(*command)
+
+
+NOT_STORING = {
+    "maxmemory": (("CONFIG", "SET", "maxmemory", "1"), ("CONFIG", "SET", "maxmemory", "0")),
+    "read only": (("REPLICAOF", "127.0.0.1", "1"), ("REPLICAOF", "NO", "ONE")),
+    "enough good replicas": (
+        ("CONFIG", "SET", "min-replicas-to-write", "1"),
+        ("CONFIG", "SET", "min-replicas-to-write", "0"),
+    ),
+}
+
+
+@pytest.mark.parametrize("named", NOT_STORING)
+async def test_a_store_that_answers_and_does_not_store_is_found_out(
+    own: StoreProcess, node: Node, named: str
+) -> None:
+    store = node(own.url)
+    assert await store.failures() == {}
+    harm, heal = NOT_STORING[named]
+    tell(own, *harm)
+    failures = await store.failures()
+    assert list(failures) == [None]
+    assert named in reason(failures[None])
+    tell(own, *heal)
+    assert await store.failures() == {}
+
+
+async def test_a_store_that_is_gone_is_found_out_and_found_again(own: StoreProcess, node: Node) -> None:
+    store = node(own.url)
+    assert await store.failures() == {}
+    own.kill()
+    assert list(await store.failures()) == [None]
+    own.start()
+    assert await store.failures() == {}
+
+
+async def test_a_store_that_stands_still_is_not_waited_for_as_long_as_others_are(
+    own: StoreProcess, node: Node
+) -> None:
+    known, new = node(own.url), node(own.url)
+    assert await known.failures() == {}
+    asked: list[asyncio.Future[Any]] = []
+    own.freeze()
+    for store in (known, known, new):
+        asking = asyncio.ensure_future(store.player("somebody"))
+        assert list(await store.failures()) == [None]
+        assert not asking.done()
+        asked.append(asking)
+    own.thaw()
+    for store in (known, new):
+        await until(lambda store=store: _none(store))  # type: ignore[misc]
+    await asyncio.gather(*asked)
+
+
+async def test_what_is_written_does_not_stay(own: StoreProcess, node: Node) -> None:
+    assert await node(own.url).failures() == {}
+    with Redis(unix_socket_path=own.socket) as redis:
+        (key,) = redis.keys()
+        assert key.startswith(b"hr:probe:")
+        assert 0 < redis.pttl(key) <= Probe.LIFE_MS
+
+
+async def test_a_crowd_in_front_of_it_is_no_reason(own: StoreProcess, node: Node) -> None:
+    store = node(own.url)
+    assert await store.failures() == {}
+    pool: Any = store.redis.connection_pool
+    taken = [await pool.get_connection() for _ in range(Store.CONNECTIONS - 1)]
+    assert await store.failures() == {}
+    for connection in taken:
+        await pool.release(connection)
+
+
+async def test_replicas_that_are_waited_for_must_have_it(node: Node) -> None:
+    with watched(BINARIES["valkey"]) as place:
+        one, two = node(place.url, replicas=1), node(place.url, replicas=2)
+        assert await one.failures() == {}
+        assert "1 of 2 replicas" in reason((await two.failures())[None])
+        replica = next(each for each in place.data if each is not place.primary)
+        replica.freeze()
+        assert "0 of 1 replicas" in reason((await one.failures())[None])
+        replica.thaw()
+        await until(lambda: _none(one))
+
+
+async def _none(store: Store) -> bool:
+    return not await store.failures()
+
+
+async def test_who_has_the_wrong_password_is_told_so(own: StoreProcess, node: Node) -> None:
+    tell(own, "CONFIG", "SET", "requirepass", "the right one")
+    stranger = node(f"unix://:the-wrong-one@{quote(own.socket)}")
+    failure = (await stranger.failures())[None]
+    assert locked_out(failure)
+    assert "password" in reason(failure)
+    assert "the-wrong-one" not in reason(failure)
+    assert await node(f"unix://:{quote('the right one')}@{quote(own.socket)}").failures() == {}
+
+
+@pytest.fixture(scope="module")
+def shards() -> Iterator[Cluster]:
+    with cluster(BINARIES["valkey"]) as made:
+        yield made
+
+
+async def test_each_shard_is_asked(shards: Cluster, node: Node) -> None:
+    store = node(shards.url)
+    assert await store.failures() == {}
+    for harmed in shards.primaries:
+        harmed.ask("CONFIG", "SET", "maxmemory", "1")
+        failures = await store.failures()
+        assert list(failures) == [("127.0.0.1", harmed.port)]
+        assert "maxmemory" in reason(failures["127.0.0.1", harmed.port])
+        harmed.ask("CONFIG", "SET", "maxmemory", "0")
+        await until(lambda: _none(store))
+
+
+async def test_slots_on_their_way_are_no_failure(shards: Cluster, node: Node) -> None:
+    store = node(shards.url)
+    assert await store.failures() == {}
+    sid = next(sid for sid in map(str, range(1000)) if shards.of(sid) is shards.of("0"))
+    move = shards.begin_move(sid)
+    assert move.slot == slot_of(f"hr:s:{{{sid}}}")
+    assert await store.failures() == {}
+    move.end()
+    assert await store.failures() == {}
+
+
+async def test_a_cluster_that_does_not_let_us_in_says_so(shards: Cluster, node: Node) -> None:
+    for server in shards.primaries:
+        server.ask("ACL", "SETUSER", "somebody", "on", ">secret", "+@all", "~*", "&*")
+    stranger = node(shards.url.replace("://", "://somebody:the-wrong-one@"))
+    failures = await stranger.failures()
+    assert failures
+    for failure in failures.values():
+        assert locked_out(failure)
+        assert "password" in reason(failure)
+
+
+async def test_a_shard_that_stands_still_is_named(node: Node) -> None:
+    with cluster(BINARIES["valkey"]) as place:
+        for server in place.primaries:
+            server.ask("CONFIG", "SET", "cluster-require-full-coverage", "no")
+        store = node(place.url)
+        assert await store.failures() == {}
+        place.primaries[1].freeze()
+        assert ("127.0.0.1", place.primaries[1].port) in await store.failures()
+        place.primaries[1].thaw()
+        await until(lambda: _none(store))
