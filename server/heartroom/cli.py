@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import json
 import os
 import signal
@@ -34,6 +33,7 @@ from heartroom.web import logs
 from heartroom.web import settings as web_settings
 from heartroom.web.app import Web
 from heartroom.web.door import Door
+from heartroom.web.memory import Memory
 from heartroom.web.requests import BoundedHttp
 from heartroom.web.settings import BadSetting, Settings
 from heartroom.web.sockets import DirectProtocol
@@ -299,12 +299,6 @@ def _serve(
         access_log=False,
         log_config=None,
     )
-    # What has been imported stays: no need to look through it for garbage again and again. And what a batch
-    # of actions makes and drops should not set the collector off; it is for connections that were closed.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(10_000, 5, 2)
-    _log.info(f"{role} starts", node=store.node, process=os.getpid(), **facts)
     _Server(config, settings.connections_per_second).run(sockets=[listening])
     _log.info(f"{role} ended", node=store.node, process=os.getpid())
 
@@ -315,10 +309,12 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, per_second: int) -> None:
         super().__init__(config)
         self._per_second: Final = per_second
+        self._memory: Final = Memory()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Opens the house and the door."""
         await super().startup(sockets=[])
+        self._memory.begin()
 
         def make() -> asyncio.Protocol:
             config = self.config
@@ -330,6 +326,12 @@ class _Server(uvicorn.Server):
         """Closes the door, and sends those who are here elsewhere."""
         _log.info("draining begins", connections=len(self.server_state.connections), process=os.getpid())
         await super().shutdown(sockets=sockets)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second."""
+        if counter % 10 == 5:
+            self._memory.tick()
+        return await super().on_tick(counter)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

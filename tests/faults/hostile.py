@@ -59,7 +59,7 @@ SPARE_FILES: Final = 1000
 """Files that each process may open besides those of idle connections."""
 TABLES: Final = 4
 """Honest tables at which is played as fast as it is answered, but for a pause."""
-PAUSE_S: Final = 0.02
+PAUSE_S: Final = 0.03
 BUSY_PAUSE_S: Final = 0.2
 """Between two actions at the table at which the attackers look on."""
 FORGET_S: Final = 75.0

@@ -166,6 +166,12 @@ class Transport(asyncio.Transport):
         self.ended = asyncio.Event()
         self.aborted = asyncio.Event()
 
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        self._protocol = protocol
+
+    def get_protocol(self) -> asyncio.BaseProtocol:
+        return self._protocol
+
     def write(self, data: Any) -> None:
         self.written += data
 
@@ -203,6 +209,7 @@ class Taken:
 
     def __init__(self) -> None:
         self.accepted = asyncio.Event()
+        self.over = asyncio.Event()
         self.config = uvicorn.Config(
             self._app,
             interface="asgi3",
@@ -224,12 +231,14 @@ class Taken:
         await receive()
         await send({"type": "websocket.accept"})
         protocol = direct(scope)
-        assert protocol is self.protocol
+        assert protocol is not None
         DirectOutlet(protocol, Unsent())
         protocol.take_over(lambda data, binary: self.messages.append((data, binary)), lambda: None)
         self.accepted.set()
         while (await receive())["type"] != "websocket.disconnect":
             pass
+        protocol.let_go()
+        self.over.set()
 
     async def open(self, *, early: bytes = b"") -> None:
         """Shakes hands; `early` comes after the request and before the answer."""

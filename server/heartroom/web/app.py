@@ -329,6 +329,7 @@ class Web:
                 pass  # only what came before we took over could be here, and nothing may
         finally:
             connection.closed()
+            protocol.let_go()
 
     async def _plain(self, websocket: WebSocket, pid: str) -> None:
         clear = asyncio.Event()
@@ -354,6 +355,8 @@ class Web:
             sending.cancel()
             await asyncio.gather(sending, return_exceptions=True)
             connection.closed()
+            if (protocol := direct(websocket.scope)) is not None:
+                protocol.let_go()
 
 
 def with_games(page: bytes) -> bytes:

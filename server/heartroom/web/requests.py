@@ -95,6 +95,8 @@ class BoundedHttp(HttpToolsProtocol):
         if not websocket.handshake_initiated:
             # Its parser has stopped (at a body, or a path without end), and would say nothing for ever.
             self._deny(_BAD_REQUEST)
+        # We are done, and it refers to us as we to it: only the garbage collector would find out.
+        self.parser = None  # type: ignore[assignment]
 
     def _deny(self, answer: bytes) -> None:
         metrics.REFUSALS.labels("bad_request").inc()

@@ -287,6 +287,14 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         self._drained = drained
         self.transport.set_write_buffer_limits(high=HIGH_WATER, low=_LOW_WATER)
 
+    def let_go(self) -> None:
+        """The application has done with this connection. What refers to each other is taken apart, or only
+        the garbage collector would find that nobody needs it."""
+        self._received = self._drained = self._counted = None
+        self.scope["extensions"].pop(EXTENSION, None)
+        if self.disconnected:
+            self.conn.parser = None  # type: ignore[assignment]
+
     def handle_bytes(self, event: Frame) -> None:
         """A binary frame has arrived, nearly always a whole message."""
         if self._received is None or not event.fin:
