@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import weakref
 from collections.abc import Iterator
@@ -79,7 +80,8 @@ class Asked(Taken):
     def __init__(self) -> None:
         super().__init__()
         self.transport = Transport()
-        self.http = BoundedHttp(self.config, ServerState(), {})
+        self.state = ServerState()
+        self.http = BoundedHttp(self.config, self.state, {})
         self.transport.set_protocol(self.http)
         self.http.connection_made(self.transport)
         self.client = ClientProtocol(parse_uri("ws://x/"))
@@ -96,6 +98,7 @@ async def test_a_connection_that_is_gone_is_free_without_the_garbage_collector()
     asked.protocol = protocol  # type: ignore[assignment]
     gone: list[Any] = [weakref.ref(asked.http), weakref.ref(protocol)]
     protocol.connection_lost(None)
-    await asked.over.wait()
+    await asyncio.gather(*asked.state.tasks)
+    await asyncio.sleep(0)
     del asked.http, asked.protocol, asked.transport._protocol, protocol
     assert [one() for one in gone] == [None, None]

@@ -209,7 +209,6 @@ class Taken:
 
     def __init__(self) -> None:
         self.accepted = asyncio.Event()
-        self.over = asyncio.Event()
         self.config = uvicorn.Config(
             self._app,
             interface="asgi3",
@@ -238,7 +237,6 @@ class Taken:
         while (await receive())["type"] != "websocket.disconnect":
             pass
         protocol.let_go()
-        self.over.set()
 
     async def open(self, *, early: bytes = b"") -> None:
         """Shakes hands; `early` comes after the request and before the answer."""
