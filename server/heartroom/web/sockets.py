@@ -40,7 +40,7 @@ EXTENSION: Final = "heartroom.direct"
 HIGH_WATER: Final = Viewer.CLOGGED
 """Unsent bytes from which on no more is read from a client that does not read either."""
 _LOW_WATER: Final = 4 * 1024
-_AT_ONCE: Final = 1024
+_AT_ONCE: Final = 512
 """Bytes of one client that are parsed in one turn of the event loop, before it is looked whether it is still
 listened to: the smallest frame has six, and a read brings up to 256 KiB."""
 _SLOW_S: Final = 0.05
