@@ -299,6 +299,7 @@ def _serve(
         access_log=False,
         log_config=None,
     )
+    _log.info(f"{role} starts", node=store.node, process=os.getpid(), **facts)
     _Server(config, settings.connections_per_second).run(sockets=[listening])
     _log.info(f"{role} ended", node=store.node, process=os.getpid())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import warnings
 import weakref
 from collections.abc import Iterator
 from typing import Any, Final
@@ -23,6 +24,9 @@ MIB: Final = 2**20
 @pytest.fixture(autouse=True)
 def as_before() -> Iterator[None]:
     before = gc.get_threshold()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()  # what other tests have left is not found by these
     yield
     gc.unfreeze()
     gc.set_threshold(*before)
