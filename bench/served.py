@@ -149,10 +149,12 @@ def _started(process: subprocess.Popen[str], made: Path) -> Served:
 
 
 def _with_store(process: subprocess.Popen[str], port: int) -> Served:
-    below = {child.name(): child.pid for child in psutil.Process(process.pid).children(recursive=True)}
-    store = next(pid for name, pid in below.items() if "valkey" in name)
-    keeper = next(pid for name, pid in below.items() if "valkey" not in name)
-    return Served(port, process.pid, store, keeper)
+    below = psutil.Process(process.pid).children(recursive=True)
+    store = next(child for child in below if "valkey" in child.name())
+    # Others come and go: what makes the day's deal, what thinks for bots.
+    keeper = store.parent()
+    assert keeper is not None
+    return Served(port, process.pid, store.pid, keeper.pid)
 
 
 def _wait_ready(process: subprocess.Popen[str], port: int, made: Path) -> None:
