@@ -20,6 +20,8 @@ def choose_norwegian(page: Page) -> None:
     # the dialog is still there, and speaks the other language
     expect(page.locator('[data-dialog="settings"] h2')).to_have_text("Valg")
     page.locator('[data-dialog="settings"] [data-role="close"]').click()
+    # while it is there the keyboard is its own
+    expect(page.locator('[data-dialog="settings"]')).to_have_count(0)
     expect(page.locator("html")).to_have_attribute("lang", "nb")
 
 

@@ -295,11 +295,11 @@ class House:
 
     def tell_nodes(self, room: Room, seat: int, here: bool) -> None:
         """Lets the other nodes know that a player has come or gone."""
-        self._spawn(self._unless_away(self.store.tell_presence(room.sid, seat, here)))
+        self._spawn(self._unless_away(partial(self.store.tell_presence, room.sid, seat, here)))
 
     def name_players(self, room: Room) -> None:
         """Finds out the names of players of the room that it does not know."""
-        self._spawn(self._unless_away(self._name_players(room)))
+        self._spawn(self._unless_away(partial(self._name_players, room)))
 
     def tidy(self, room: Room) -> None:
         """Brings the lists that the room's session is in (or should be) in line with it. A node that dies
@@ -402,10 +402,10 @@ class House:
             self._hear(room, news)
         if self._hearings != hearings:  # what was stored before we listened was told to nobody here
             room.look_again()
-        await self._unless_away(self._name_players(room))
+        await self._unless_away(partial(self._name_players, room))
         if game.seats > 1:
             room.nobody_yet()
-            self._spawn(self._unless_away(self.store.tell_presence(sid, -1, True)))
+            self._spawn(self._unless_away(partial(self.store.tell_presence, sid, -1, True)))
         if room.is_over or game.seats > 1:
             self.tidy(room)
         return room
@@ -459,9 +459,9 @@ class House:
             rooms = [self.rooms[sid] for sid in missed.sids if sid in self.rooms]
         for room in rooms:
             room.look_again()
-        self._spawn(self._unless_away(self._ask_who_is_here(rooms)))
+        self._spawn(self._unless_away(partial(self._ask_who_is_here, rooms)))
         if missed.everybody:
-            self._spawn(self._unless_away(self._name_all()))
+            self._spawn(self._unless_away(self._name_all))
             self.topics.all_changed()
 
     def _hear_presence(self, news: Presence) -> None:
@@ -543,10 +543,10 @@ class House:
     def _closed(self, sid: str, _task: asyncio.Task[None]) -> None:
         self._closing.pop(sid, None)
 
-    async def _unless_away(self, doing: Coroutine[Any, Any, None]) -> None:
+    async def _unless_away(self, do: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Does something that can be left undone while the store is away."""
         with contextlib.suppress(Away):
-            await doing
+            await do()
 
     async def _name_players(self, room: Room) -> None:
         pids = room.nameless
