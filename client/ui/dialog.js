@@ -66,9 +66,12 @@ function choiceButton({ label, role, kind = 'plain', run }) {
   return h('button', { type: 'button', class: `button ${kind}`, 'data-role': role, onclick: pick }, label);
 }
 
-/** Closes the dialog that is open, if any. */
+/** Closes the dialog that is open, if any. It is gone at once; `closed` is called a moment later. */
 export function closeDialog() {
-  open?.close();
+  const dialog = open;
+  open = null;
+  dialog?.close();
+  dialog?.remove(); // its `close` event is yet to come, and the next dialog may be there before
 }
 
 /** Whether a dialog is open, and has the keyboard. */

@@ -23,6 +23,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Final
 
@@ -268,6 +269,8 @@ class Scene:
         self._held = 0
         """The most connections that attackers had so far."""
         self._watching: list[asyncio.Task[None]] = []
+        self._enough = asyncio.Event()
+        """Whoever watches the server may stop. Nobody is cancelled, who could leave a connection open."""
 
     async def open(self) -> None:
         """Everybody comes."""
@@ -282,8 +285,7 @@ class Scene:
 
     async def close(self) -> None:
         """Everybody goes; then the store is asked what it has."""
-        for watching in self._watching:
-            watching.cancel()
+        self._enough.set()
         for outcome in await asyncio.gather(*self._watching, return_exceptions=True):
             if isinstance(outcome, Exception):
                 self._accuse(f"what watches the server failed: {outcome!r}")
@@ -316,27 +318,23 @@ class Scene:
             self.report.wrong.append(text)
 
     async def _weigh(self) -> None:
-        while True:
+        while not self._enough.is_set():
             self._highest = max(self._highest, self.process.memory_info().rss)
             await asyncio.sleep(0.02)
 
     async def _ask(self) -> None:
-        while True:
+        while not self._enough.is_set():
             for path in ("/healthz", "/readyz"):
                 if not self.unreachable and (status := await self.status(path)) != 200:
                     self._accuse(f"{path} answered {status}")
-            await asyncio.sleep(0.25)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._enough.wait(), 0.25)
 
     async def status(self, path: str) -> int | str:
         """What a fresh client is answered."""
         try:
-            async with asyncio.timeout(PATIENCE_S):
-                reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
-                writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
-                line = await reader.readline()
-                writer.close()
-                return int(line.split()[1])
-        except (OSError, TimeoutError, IndexError) as error:
+            return (await asyncio.to_thread(self.server.get, path)).status
+        except (OSError, HTTPException) as error:
             return "nothing" if self.unreachable else repr(error)
 
     async def refusals(self) -> Counter[str]:

@@ -204,9 +204,6 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def a_day_passes(self) -> None:
         if self.calendar.now_ms < Calendar.on(self.first).now_ms + 3 * 86_400_000:
-            # What is two days old is swept no more, as in life it would have been done long ago.
-            self.run(self.good.boards.sweep())
-            self._all_is_done()
             self.calendar.next_day()
 
     def _all_is_done(self) -> None:

@@ -462,6 +462,33 @@ async def test_a_rename_while_the_result_is_entered_is_not_lost(nodes: Nodes) ->
         assert [row[1] for row in await shown(one, one.day)] == [f"n{number}"]
 
 
+async def test_a_rename_after_a_node_died_at_any_point_before_the_entry_was_whole_is_not_lost(
+    shared: StoreProcess, opens: Open, connect: Connect, calendar: Calendar
+) -> None:
+    died = 0
+    other = Node(opens(shared), calendar)
+    with structlog.testing.capture_logs():
+        for point in range(100):
+            calendar.next_day()
+            player = pid()
+            await other.house.rename(player, "before")
+            sid = await claimed(other, player)
+            await write(other.house.store, sid, 60_000)
+            dying = Node(House(connect(shared)), calendar)  # and never closed
+            life = Mortal(dying.house.store, point)
+            with contextlib.suppress(Killed):
+                await dying.boards.follow(await dying.house.open(sid))
+            await other.house.rename(player, "after")
+            await other.boards.sweep()
+            row = (await other.boards.all_time.page("wins", player)).row_of(player)
+            assert row is not None
+            assert (row.name, [one[1] for one in await shown(other, calendar.day)]) == ("after", ["after"])
+            if not life.dead:
+                break
+            died += 1
+    assert 8 < died < 99
+
+
 # -- all time
 
 

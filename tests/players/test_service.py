@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 from typing import Any
 
 import pytest
 import structlog
 
+from heartroom.admin.looking import room_of
 from heartroom.games.game import Refused, games
 from heartroom.players.service import Players
 from heartroom.sessions.house import House
@@ -30,6 +32,12 @@ async def refused(asking: Any) -> str:
     with pytest.raises(Refused) as refusal:
         await asking
     return refusal.value.code
+
+
+def traces(node: Node, player: str) -> set[str]:
+    """What is left of a player who was forgotten: for an hour, that there was one; until it could no longer
+    count, that this id has had its attempt of a day, of which there is no second one."""
+    return {keys.gone(player), keys.starts(node.day)}
 
 
 async def everything_about(node: Node, player: str) -> list[str]:
@@ -282,8 +290,7 @@ async def test_nothing_is_left_of_a_deleted_player(node: Node, players: Players)
     player = pid()
     finished, unfinished, table = await someone_with_a_history(node, players, player)
     await players.forget(player)
-    # That an id has had its attempt of a day is known until it could no longer count; there is no second one.
-    assert await everything_about(node, player) == [keys.starts(node.day)]
+    assert set(await everything_about(node, player)) == traces(node, player)
     assert await node.daily.begin(player) == finished
     assert await node.boards.result(node.day, player) is None
     assert await refused(node.house.open(unfinished)) == "no_session"
@@ -314,12 +321,42 @@ async def test_a_deletion_that_died_half_way_is_done_by_the_next_sweep(
                 await Players(dying.house, dying.boards).forget(player)
             await node.boards.sweep()
             node.house.rooms.clear()
-            assert await everything_about(node, player) in ([], [keys.starts(node.day)])
+            assert set(await everything_about(node, player)) <= traces(node, player)
             assert ("forget", player) not in await players.people.due()
             if not life.dead:
                 break
             died += 1
     assert 5 < died < 39
+
+
+async def test_a_deletion_while_a_result_is_entered_leaves_nothing_on_the_boards(
+    shared: StoreProcess, connect: Connect, node: Node, players: Players
+) -> None:
+    """Before each single command of who enters it in turn."""
+    points = 0
+    for point in range(100):
+        node.calendar.next_day()
+        player = pid()
+        await node.deal()
+        sid = await node.daily.begin(player)
+        await write(node.house.store, sid, 60_000)
+        opened = await node.house.store.peek(sid)
+        assert opened is not None
+        other = Node(House(connect(shared)), node.calendar)  # and never closed
+        room = room_of(other.house.store, sid, opened)
+        life = Mortal(other.house.store, point, partial(players.forget, player))
+        await other.boards.follow(room)
+        if life.left is not None:  # it was over before
+            break
+
+        # The other node has found the game finished, too.
+        async def nothing_left(player: str = player) -> bool:
+            node.house.rooms.clear()
+            return set(await everything_about(node, player)) <= {*traces(node, player), keys.runs(node.day)}
+
+        await until(nothing_left)
+        points += 1
+    assert 8 < points < 99
 
 
 async def test_an_attempt_given_up_by_deletion_is_no_second_one(node: Node, players: Players) -> None:

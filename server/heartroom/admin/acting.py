@@ -158,7 +158,7 @@ class Desk:
             raise NotFound(f"{given} is not on the boards of {day}")
         await note(self.store, "hide-row", f"{day} {pseudonym(pid)}", reason)
         await self.people.hide(pid, day)
-        await self._remove(day, pid)
+        await self.boards.withdraw(day, pid)
         return pseudonym(pid)
 
     async def show_row(self, day: Day, given: str, reason: str) -> str:
@@ -206,7 +206,7 @@ class Desk:
 
     async def _rebuild(self, day: Day, deal: Deal, pid: str, sid: str) -> str:
         if await self.people.is_hidden(pid, day):
-            await self._remove(day, pid)
+            await self.boards.withdraw(day, pid)
             return "hidden"
         opened = await self.store.peek(sid)
         if opened is None or not looking.readable(opened):
@@ -217,7 +217,7 @@ class Desk:
         except Unproved:
             result = None
         if result is None or result.at_ms >= counts_until_ms(day):
-            return "removed" if await self._remove(day, pid) else "unfinished"
+            return "removed" if await self.boards.withdraw(day, pid) else "unfinished"
         right = await self._stands(pid, result)
         if not right:
             (name,) = await self.store.names([pid])
@@ -225,7 +225,7 @@ class Desk:
             await boards.enter(pid, name, 1, results.pack(result), (result.by_time, result.by_moves))
         await self.people.remove_result(pid, day)
         await self.people.add_result(pid, day, results.pack(result))
-        await self._sum_up(pid)
+        await self.boards.sum_up(pid)
         return "right" if right else "entered"
 
     async def _stands(self, pid: str, result: Result) -> bool:
@@ -237,23 +237,3 @@ class Desk:
             if [(row.name, row.score, row.facts) for row in rows] != [(name, score, results.pack(result))]:
                 return False
         return True
-
-    async def _remove(self, day: Day, pid: str) -> bool:
-        """Takes a result off all boards. Says whether there was one."""
-        removed = await self.boards.of_day(day).remove(pid)
-        if day in await self.people.days(pid):
-            await self.people.remove_result(pid, day)
-            await self._sum_up(pid)
-        await self.store.tell_changed(topic(day))
-        await self.store.tell_changed(ALL_TIME_TOPIC)
-        return removed
-
-    async def _sum_up(self, pid: str) -> None:
-        """Computes a player's row on the boards of all time anew, from all results."""
-        summary = results.summary(await self.boards.results(pid))
-        (name,) = await self.store.names([pid])
-        # A row is replaced only by one of more wins.
-        await self.boards.all_time.remove(pid)
-        if summary.wins:
-            packed = results.pack(summary)
-            await self.boards.all_time.enter(pid, name, summary.wins, packed, summary.scores)

@@ -120,9 +120,9 @@ FAMILIES: Final = (
     Family("session", ("hr:s:", "hr:l:"), lambda sid: [(keys.session(sid), "hash"), (keys.log(sid), "list")]),
 )
 
-LEFT_OUT: Final = (keys.NODES, keys.LIVE, keys.RESTORING, "hr:q:", "hr:dm:", "hr:probe:")
+LEFT_OUT: Final = (keys.NODES, keys.LIVE, keys.RESTORING, "hr:q:", "hr:dm:", "hr:go:", "hr:probe:")
 """How keys begin that no backup has: leases, what nodes say of themselves, that a restore is under way,
-allowances, who makes a deal, probes."""
+allowances, who makes a deal, who has just gone, probes."""
 
 
 async def backup(store: Store, file: IO[bytes]) -> Counts:

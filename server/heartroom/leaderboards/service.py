@@ -15,7 +15,7 @@ import structlog
 
 from heartroom import metrics
 from heartroom.daily import dates
-from heartroom.daily.dates import Day
+from heartroom.daily.dates import DAY_MS, Day
 from heartroom.daily.service import Daily, counts_until_ms, day_of_board
 from heartroom.games.game import Refused
 from heartroom.leaderboards import results
@@ -26,7 +26,7 @@ from heartroom.sessions.room import Room
 from heartroom.sessions.tasks import end
 from heartroom.store import keys
 from heartroom.store.boards import Boards, totals
-from heartroom.store.days import Days, Standing
+from heartroom.store.days import STARTS_TTL_S, Days, Standing
 from heartroom.store.people import People
 from heartroom.store.store import Away, or_away
 
@@ -140,6 +140,25 @@ class Leaderboards:
         if await self.all_time.remove(pid):
             await self.house.store.tell_changed(ALL_TIME_TOPIC)
 
+    async def withdraw(self, day: Day, pid: str) -> bool:
+        """Takes a result off all boards and from the player's. Says whether it was on the day's boards.
+        Raises `Away`."""
+        removed = await self.of_day(day).remove(pid)
+        await self.people.remove_result(pid, day)
+        await self.sum_up(pid)
+        await self.house.store.tell_changed(topic(day))
+        await self.house.store.tell_changed(ALL_TIME_TOPIC)
+        return removed
+
+    async def sum_up(self, pid: str) -> None:
+        """Computes a player's row on the boards of all time anew, from all results. Raises `Away`."""
+        summary = results.summary(await self.results(pid))
+        (name,) = await self.house.store.names([pid])
+        # A row is replaced only by one of more wins.
+        await self.all_time.remove(pid)
+        if summary.wins:
+            await self.all_time.enter(pid, name, summary.wins, results.pack(summary), summary.scores)
+
     # -- inside
 
     async def _proved(self, day: Day, room: Room) -> Result | None:
@@ -155,21 +174,30 @@ class Leaderboards:
             return None
 
     async def _enter(self, pid: str, result: Result) -> None:
-        if await self.people.is_hidden(pid, result.day):
+        day = result.day
+        if await self.people.is_hidden(pid, day):
+            return
+        # The player's own list first: whoever renames or forgets a player goes by it.
+        if not await self.people.add_result(pid, day, results.pack(result)):
             return
         (name,) = await self.house.store.names([pid])
-        boards = self.of_day(result.day)
+        boards = self.of_day(day)
         entered = await boards.enter(pid, name, 1, results.pack(result), (result.by_time, result.by_moves))
-        # What stands on the board is the result, also if it is not this one.
-        raw = await boards.facts(pid)
-        if raw is None:
-            return  # the player has been forgotten meanwhile
-        await self.people.add_result(pid, result.day, raw)
         summary = results.summary(await self.results(pid))
-        await self.all_time.enter(pid, name, summary.wins, results.pack(summary), summary.scores)
+        packed = results.pack(summary)
+        summed = await self.all_time.enter(pid, name, summary.wins, packed, summary.scores)
+        # Whoever entered it before may have died with an older name in hand.
+        if not entered:
+            await boards.rename(pid, name)
+        if not summed:
+            await self.all_time.rename(pid, name)
         await self.house.store.tell_changed(ALL_TIME_TOPIC)
         if await self.house.store.names([pid]) != [name]:
             await self.renamed(pid)
+        # Who hides a row or forgets a player says so, then takes rows away: perhaps before they came.
+        if await self.people.is_hidden(pid, day) or await self.people.is_gone(pid):
+            await self.withdraw(day, pid)
+            return
         if entered:
             metrics.BOARD_ENTRIES.inc()
             _log.debug("entered", day=result.day, sid=result.session, moves=result.moves)
@@ -191,16 +219,17 @@ class Leaderboards:
     async def sweep(self) -> None:
         """Does what a node that died has left undone. Raises `Away`."""
         today = await self.daily.today()
-        for day in (dates.after(today, -2), dates.after(today, -1), today):
-            await self._sweep_day(day)
+        # However long no node ran: as long as it is known who has started a day.
+        for ago in range(STARTS_TTL_S * 1000 // DAY_MS, -1, -1):
+            await self._sweep_day(dates.after(today, -ago))
         for what, pid in await self.people.due():
             if what in self.chores:
                 await self.chores[what](pid)
 
     async def _sweep_day(self, day: Day) -> None:
-        deal = await self.daily.find(day)
-        running = await self._days.running(day) if deal is not None else []
-        if deal is None or not running:
+        running = await self._days.running(day)
+        deal = await self.daily.find(day) if running else None
+        if deal is None:
             return
         async with or_away(), self.house.store.redis.pipeline(transaction=False) as pipe:
             for _, sid in running:

@@ -181,6 +181,7 @@ class Players:
         await self._forget(pid)
 
     async def _forget(self, pid: str) -> None:
+        await self.people.begin_to_forget(pid)
         # Somebody whom nobody can be, and not the same as others who have gone from a table.
         nobody = (_NOBODY + secrets.token_urlsafe(len(pid)))[: len(pid)]
         await self.people.set_recovery(pid, None)

@@ -129,6 +129,11 @@ def leaving(pid: str) -> str:
     return f"hr:lv:{{{pid}}}"
 
 
+def gone(pid: str) -> str:
+    """String: that the player is being forgotten, or just was."""
+    return f"hr:go:{{{pid}}}"
+
+
 def groups(pid: str) -> str:
     """Set: the groups that a player is in."""
     return f"hr:pg:{{{pid}}}"

@@ -11,6 +11,10 @@ from typing import Any, Final
 from heartroom.store import keys
 from heartroom.store.store import Store, or_away
 
+_GONE_S: Final = 3600
+"""How long it is known that a player was forgotten: longer than nodes take to tidy up after a game whose end
+they have seen, also if the store is away now and then."""
+
 
 class People:
     """See the module. All methods raise `Away`."""
@@ -20,10 +24,11 @@ class People:
 
     # -- results of days
 
-    async def add_result(self, pid: str, day: str, result: bytes) -> None:
-        """Keeps the result of a day, unless there is one."""
-        async with or_away():
-            await self._store.redis.hsetnx(keys.results(pid), day, result)
+    async def add_result(self, pid: str, day: str, result: bytes) -> bool:
+        """Keeps the result of a day, unless there is one. Says whether there is one now: not of somebody who
+        has just been forgotten."""
+        names = [keys.results(pid), keys.gone(pid)]
+        return bool(await self._store.run("result", names, [day, result]))
 
     async def results(self, pid: str) -> list[bytes]:
         """All results, in no order."""
@@ -89,9 +94,10 @@ class People:
     async def count(
         self, pid: str, sid: str, game: str, at_ms: int, keep_ms: int, numbers: Sequence[tuple[str, str, int]]
     ) -> bool:
-        """Counts a game that ended at `at_ms` in a player's statistics, if it was not counted yet. `numbers`
-        are (`"sum"`, `"min"` or `"max"`, name, number). Games are listed for `keep_ms`."""
-        names = [keys.finished(pid), keys.statistics(pid)]
+        """Counts a game that ended at `at_ms` in a player's statistics, if it was not counted yet, and the
+        player has not just been forgotten. `numbers` are (`"sum"`, `"min"` or `"max"`, name, number). Games
+        are listed for `keep_ms`."""
+        names = [keys.finished(pid), keys.statistics(pid), keys.gone(pid)]
         flat = [part for number in numbers for part in (number[0], f"{game}/{number[1]}", number[2])]
         args = [f"{sid} {game}", at_ms, at_ms - keep_ms, *flat]
         return bool(await self._store.run("count", names, args))
@@ -235,8 +241,18 @@ class People:
         async with or_away():
             await self._store.redis.delete(keys.session(sid), keys.log(sid))
 
+    async def begin_to_forget(self, pid: str) -> None:
+        """For a while from now on nothing is kept that others find out about games of the player's."""
+        async with or_away():
+            await self._store.redis.set(keys.gone(pid), "1", ex=_GONE_S)
+
+    async def is_gone(self, pid: str) -> bool:
+        """Whether the player is being forgotten, or just was."""
+        async with or_away():
+            return bool(await self._store.redis.exists(keys.gone(pid)))
+
     async def forget(self, pid: str) -> None:
-        """Removes all that the player's own slot has."""
+        """Removes all that the player's own slot has, but that there has just been somebody."""
         kinds = (
             *(keys.player, keys.playing, keys.results, keys.finished, keys.statistics, keys.groups),
             *(keys.beginnings, keys.leaving),
