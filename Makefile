@@ -31,7 +31,8 @@ help: ## list the targets
 play: $(PLAY_READY) $(CLIENT_READY) ## set up what is missing and start the server; its page's address is printed (ARGS='--port 9000')
 	@exec heartroom serve $(ARGS)
 
-test: lint types unit ## set up what is missing, then all checks and all tests
+test: ## set up what is missing, then all checks and all tests, side by side
+	@$(MAKE) --no-print-directory --jobs=3 lint types unit
 
 unit: $(TEST_READY) $(CLIENT_READY) ## the tests alone (ARGS='tests/games -k undo')
 	@python -m tools.chromium

@@ -42,22 +42,24 @@ def traces(node: Node, player: str) -> set[str]:
 
 async def everything_about(node: Node, player: str) -> list[str]:
     """Every key of the store whose name or value has the player in it."""
-    found = []
     redis: Any = node.house.store.redis
-    async for key in redis.scan_iter(count=1000):
-        kind = (await redis.type(key)).decode()
-        if kind == "none":  # gone since it was listed
-            continue
-        read = {
-            "string": redis.get,
-            "hash": redis.hgetall,
-            "set": redis.smembers,
-            "zset": lambda key: redis.zrange(key, 0, -1),
-            "list": lambda key: redis.lrange(key, 0, -1),
-        }[kind]
-        if player.encode() in key or player in str(await read(key)):
-            found.append(key.decode())
-    return sorted(found)
+    names = [key async for key in redis.scan_iter(count=1000)]
+    async with redis.pipeline(transaction=False) as pipe:
+        for key in names:
+            pipe.type(key)
+        kinds = await pipe.execute()
+        for key, kind in zip(names, kinds, strict=True):
+            {
+                b"none": pipe.exists,  # gone since it was listed
+                b"string": pipe.get,
+                b"hash": pipe.hgetall,
+                b"set": pipe.smembers,
+                b"zset": lambda key: pipe.zrange(key, 0, -1),
+                b"list": lambda key: pipe.lrange(key, 0, -1),
+            }[kind](key)
+        values = await pipe.execute()
+    about = zip(names, values, strict=True)
+    return sorted(key.decode() for key, value in about if player.encode() in key or player in str(value))
 
 
 # -- statistics
