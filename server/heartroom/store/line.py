@@ -1,7 +1,8 @@
 """A line to the store that is kept for one script, called very often.
 
 redis-py's commands go through a pool, retries, observers and a packer written in Python, which cost more
-than all else there is to a commit. Here its connection is used bare, and hiredis packs what is sent.
+than all else there is to a commit. Here its connection is used bare (see `wire`), and hiredis packs what is
+sent.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import hiredis
 from redis.asyncio import Redis
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import NoScriptError, RedisError, ResponseError
+
+from heartroom.store.wire import Wire
 
 
 class Behind(RedisError):
@@ -30,30 +33,40 @@ class Replicas(NamedTuple):
     """How long they get for it."""
 
 
+_ASKING: Final = hiredis.pack_command(("ASKING",))
+
+
 class Line:
-    """Calls of one script on one server, one at a time. After any failure the next call connects anew."""
+    """Calls of one script, which returns something, on one server, one at a time. After any failure the next
+    call connects anew."""
 
     def __init__(self, redis: Redis, source: str, timeout_s: float, replicas: Replicas) -> None:
         """`source`: the script. `timeout_s`: how long an answer may take."""
         self._pool: Final = redis.connection_pool
-        self._source: Final = source
-        self._sha: Final = hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest()
+        self._source: Final = source.encode()
+        self._sha: Final = hashlib.sha1(self._source, usedforsecurity=False).hexdigest().encode()
         self._timeout_s: Final = timeout_s
         self._replicas: Final = replicas
         self._connection: AbstractConnection | None = None
+        self._wire: Wire | None = None
+        """On that connection; `None`: what is asked goes through redis-py."""
         self._turn: Final = asyncio.Lock()
+        self._have = 0
+        """Replicas that had what was last called."""
 
     async def call(self, names: Sequence[str], args: Sequence[Any]) -> Any:
         """What the script returns for these keys and arguments (bytes, strings, integers).
 
         Raises what redis-py raises: `RedisError`, `TimeoutError`, `OSError`; and `Behind`.
         """
-        async with self._turn, asyncio.timeout(self._timeout_s):
-            connection = await self._connected()
-            try:
-                return await self._ask(connection, ("EVALSHA", self._sha, len(names), *names, *args))
-            except NoScriptError:  # the store has just been started, or its scripts were flushed
-                return await self._ask(connection, ("EVAL", self._source, len(names), *names, *args))
+        answers: list[Any] = []
+        await self.call_all(((names, args),), answers)
+        (answer,) = answers
+        if answer is None:
+            raise Behind(f"{self._have} of {self._replicas.number} replicas have it")
+        if isinstance(answer, ResponseError):
+            raise answer
+        return answer
 
     async def call_all(
         self,
@@ -70,71 +83,59 @@ class Line:
         """
         first = len(answers)
         async with self._turn, asyncio.timeout(self._timeout_s):
-            connection = await self._connected()
-            await self._ask_all(connection, "EVALSHA", self._sha, calls, answers, asking)
+            await self._ask(b"EVALSHA", self._sha, calls, answers, asking)
+            # The store has just been started, or its scripts were flushed.
             unknown = [
                 place for place in range(first, len(answers)) if isinstance(answers[place], NoScriptError)
             ]
             if unknown:
                 again: list[Any] = []
-                await self._ask_all(
-                    connection, "EVAL", self._source, [calls[at - first] for at in unknown], again, asking
-                )
+                await self._ask(b"EVAL", self._source, [calls[at - first] for at in unknown], again, asking)
                 for place, answer in zip(unknown, again, strict=True):
                     answers[place] = answer
 
-    async def _ask(self, connection: AbstractConnection, command: tuple[Any, ...]) -> Any:
-        # On any error but an error as the answer, and when cancelled, these two close the connection.
-        packed = hiredis.pack_command(command)
-        if not self._replicas.number:
-            await connection.send_packed_command(packed, check_health=False)
-            return await connection.read_response()
-        await connection.send_packed_command(packed + self._wait, check_health=False)
-        try:
-            answer = await connection.read_response()
-        finally:
-            if connection.is_connected:
-                have = await connection.read_response()
-        if have < self._replicas.number:
-            raise Behind(f"{have} of {self._replicas.number} replicas have it")
-        return answer
-
-    async def _ask_all(
+    async def _ask(
         self,
-        connection: AbstractConnection,
-        command: str,
-        script: str,
+        command: bytes,
+        script: bytes,
         calls: Sequence[tuple[Sequence[str], Sequence[Any]]],
         answers: list[Any],
         asking: bool,
     ) -> None:
-        packed = []
-        for names, args in calls:
-            if asking:
-                packed.append(hiredis.pack_command(("ASKING",)))
-            packed.append(hiredis.pack_command((command, script, len(names), *names, *args)))
-        found = answers
-        if self._replicas.number:
-            packed.append(self._wait)
-            found = []  # nothing is known before the replicas have it
-        await connection.send_packed_command(b"".join(packed), check_health=False)
-        for _ in calls:
-            if asking:
-                await connection.read_response()
-            try:
-                found.append(await connection.read_response())
-            except ResponseError as error:
-                found.append(error)
-        if found is not answers:
-            have = await connection.read_response()
-            enough = have >= self._replicas.number
-            answers += [one if enough or isinstance(one, ResponseError) else None for one in found]
+        packed = [hiredis.pack_command((command, script, len(names), *names, *args)) for names, args in calls]
+        if not asking and not self._replicas.number:
+            await self._exchange(b"".join(packed), len(packed), answers)
+            return
+        if asking:
+            packed = [part for one in packed for part in (_ASKING, one)]
+        found: list[Any] = []
+        try:
+            if self._replicas.number:
+                wait: tuple[Any, ...] = ("WAIT", *self._replicas)
+                packed.append(hiredis.pack_command(wait))
+            await self._exchange(b"".join(packed), len(packed), found)
+        finally:
+            executed = found[1 : 2 * len(calls) : 2] if asking else found[: len(calls)]
+            if not self._replicas.number:
+                answers += executed
+            elif len(found) == len(packed):  # nothing is known before the replicas have it
+                self._have = found[-1] if isinstance(found[-1], int) else 0
+                enough = self._have >= self._replicas.number
+                answers += [one if enough or isinstance(one, ResponseError) else None for one in executed]
 
-    @property
-    def _wait(self) -> bytes:
-        command: tuple[Any, ...] = ("WAIT", *self._replicas)
-        packed: bytes = hiredis.pack_command(command)
-        return packed
+    async def _exchange(self, packed: bytes, count: int, answers: list[Any]) -> None:
+        """Writes commands and appends what they are answered with, errors too. On any error but such, and
+        when cancelled, the connection is closed."""
+        connection = await self._connected()
+        if self._wire is not None:
+            await self._wire.ask(packed, count, answers)
+            return
+        await connection.send_packed_command(packed, check_health=False)
+        for _ in range(count):
+            try:
+                answers.append(await connection.read_response())
+            except ResponseError as error:
+                answers.append(error)
 
     async def _connected(self) -> AbstractConnection:
         connection = self._connection
@@ -143,6 +144,13 @@ class Line:
             connection = self._connection = await self._pool.get_connection()  # type: ignore[no-untyped-call]
             # Its own timeouts cost a task each; ours covers all.
             connection.socket_timeout = None
+            self._wire = Wire.on(connection)
+        elif self._wire is not None:
+            if not self._wire.open:
+                self._wire = None
+                await connection.disconnect(nowait=True)
+                await self._pool.ensure_connection(connection)
+                self._wire = Wire.on(connection)
         elif not connection.is_connected or await connection.can_read():
             # What can be read before anything was asked is an end, or nothing that we want.
             await self._pool.ensure_connection(connection)
