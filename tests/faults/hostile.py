@@ -4,7 +4,8 @@ and one attack after the other from a process of their own. `make hostile` is th
 Whatever an attack does, the process lives, answers, and keeps its memory; nobody at an honest table loses or
 doubles anything; the attackers are told what docs/protocol.md says; what was refused is counted; and when an
 attack is over nothing of it is left. How much slower honest tables were is reported, not judged: that depends
-on what else the machine does, the attackers among it, who therefore have a lower priority (nice 10).
+on what else the machine does, the attackers among it, who therefore have a lower priority (nice 10). So each
+attack is first made on another server: what honest tables suffer then is the machine's share.
 """
 
 from __future__ import annotations
@@ -145,6 +146,8 @@ class Row:
     after: int = 0
     quiet_s: list[float] = field(default_factory=list)
     """How long honest actions took before the attacks."""
+    elsewhere_s: list[float] = field(default_factory=list)
+    """While another server was attacked in the same way."""
     during_s: list[float] = field(default_factory=list)
 
 
@@ -169,14 +172,17 @@ class Report:
         )
         yield (
             f"{'attack':19} {'conns':>7} {'held':>6} {'frames':>10} {'MiB before/height/after':>24} "
-            f"{'p99 ms quiet':>13} {'attacked':>9} {'ratio':>6}"
+            f"{'p99 ms quiet':>13} {'elsewhere':>9} {'attacked':>9} {'÷ quiet':>8} {'÷ elsewhere':>12}"
         )
         for row in self.rows.values():
             memory = " / ".join(f"{size / MIB:.0f}" for size in (row.before, row.height, row.after))
-            quiet, during = p99(row.quiet_s), p99(row.during_s)
-            ratio = during / quiet if quiet else 0.0
-            times = f"{quiet * 1000:13.1f} {during * 1000:9.1f} {ratio:6.1f}" if quiet else ""
-            slower = "more than doubled" if ratio > 2 else ""
+            quiet, elsewhere, during = p99(row.quiet_s), p99(row.elsewhere_s), p99(row.during_s)
+            numbers = [
+                *(f"{seconds * 1000:.1f}" if seconds else "" for seconds in (quiet, elsewhere, during)),
+                *(f"{during / before:.1f}" if before else "" for before in (quiet, elsewhere)),
+            ]
+            times = "{:>13} {:>9} {:>9} {:>8} {:>12}".format(*numbers) if quiet else ""
+            slower = "more than doubled" if (elsewhere or quiet) and during > 2 * (elsewhere or quiet) else ""
             unlimited = "no limit on frames" if row.name in UNLIMITED else ""
             remarks = ", ".join(filter(None, (slower, unlimited)))
             yield (
@@ -254,8 +260,12 @@ class HonestTable:
 class Scene:
     """One server, its honest tables and its attackers."""
 
-    def __init__(self, server: Server, store_url: str, report: Report) -> None:
+    def __init__(self, server: Server, store_url: str, report: Report, other: Server | None) -> None:
+        """`other`: a server that is attacked first, to see what that costs on this machine."""
         self.server: Final = server
+        self._other: Final = other
+        self._bait: HonestTable | None = None
+        """On the other server, for the attackers to look on."""
         self.process: Final = psutil.Process(server.process.pid)
         self.report: Final = report
         self.tables: list[HonestTable] = []
@@ -276,6 +286,8 @@ class Scene:
         """Everybody comes."""
         self.tables = [await HonestTable.begin(self.server, PAUSE_S) for _ in range(TABLES)]
         self.tables.append(await HonestTable.begin(self.server, BUSY_PAUSE_S))
+        if self._other is not None:
+            self._bait = await HonestTable.begin(self._other, BUSY_PAUSE_S)
         self._attackers = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "tests.faults.hostile_attacks", cwd=_ROOT, stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, limit=MIB,
@@ -300,7 +312,7 @@ class Scene:
                 await self._check(store, table)
         finally:
             await store.aclose()
-            for table in self.tables:
+            for table in (*self.tables, *([self._bait] if self._bait is not None else [])):
                 await table.close()
 
     async def _check(self, store: Store, table: HonestTable) -> None:
@@ -351,10 +363,7 @@ class Scene:
 
     def connections(self) -> int:
         """Open to the server's port."""
-        return sum(
-            connection.laddr.port == self.server.port and bool(connection.raddr)
-            for connection in self.process.net_connections("tcp")
-        )
+        return _connections(self.process, self.server.port)
 
     def _files(self) -> int:
         """What the server has open, but for its connections to the store."""
@@ -386,6 +395,8 @@ class Scene:
         await asyncio.sleep(plan.quiet_s)
         if plan.quiet_s:
             row.quiet_s += self._since(quiet)
+        if self._other is not None and self._bait is not None and name != "descriptors":
+            row.elsewhere_s += await self._elsewhere(name, amount, plan, self._other, self._bait)
         await self._comes_to(lambda: self.connections() == honest, f"before {name}: honest connections alone")
         files, before, counted = self._files(), self.process.memory_info().rss, await self.refusals()
         self._base = self._base or before
@@ -435,6 +446,23 @@ class Scene:
             if now[code] - counted[code] < count:
                 self._accuse(f"{name}: {code} was said {count} times and counted {now[code] - counted[code]}")
 
+    async def _elsewhere(
+        self, name: str, amount: dict[str, Any], plan: Plan, other: Server, bait: HonestTable
+    ) -> list[float]:
+        """The same attack on another server. How long honest actions at this one took meanwhile."""
+        begun = self._samples()
+        await self._tell(Amount(name, other.port, bait.session, seed=plan.seed, **amount))
+        if name == "idle":
+            await asyncio.sleep(plan.seconds)
+        over = await self._tell(None)
+        took_s = self._since(begun)
+        self.report.wrong += over["wrong"]
+        process = psutil.Process(other.process.pid)
+        await self._comes_to(
+            lambda: _connections(process, other.port) == 2, f"{name}: nobody is left on the other server"
+        )
+        return took_s
+
     async def _tell(self, amount: Amount | None) -> dict[str, Any]:
         """Lets an attack begin, or (`None`) end; returns what the attackers say of it."""
         attackers = self._attackers
@@ -473,6 +501,13 @@ class Scene:
             await asyncio.sleep(0.05)
 
 
+def _connections(process: psutil.Process, port: int) -> int:
+    return sum(
+        connection.laddr.port == port and bool(connection.raddr)
+        for connection in process.net_connections("tcp")
+    )
+
+
 async def _deal_days(url: str) -> None:
     """The deals of the days are known, so that nobody seeks any meanwhile."""
     store = Store(url, timeout_s=PATIENCE_S)
@@ -498,8 +533,9 @@ async def _act(
         await _deal_days(embedded.url)
         embedded.stop()
         server = Server(0, data_dir=str(folder / "data"), **settings)
+        other = Server(0, data_dir=str(folder / "other"), **settings) if plan.quiet_s else None
         try:
-            scene = Scene(server, embedded.url, report)
+            scene = Scene(server, embedded.url, report, other)
             try:
                 await scene.open()
                 for number in range(1, plan.rounds + 1):
@@ -521,6 +557,9 @@ async def _act(
             ]
         finally:
             server.stop()
+            if other is not None:
+                other.terminate()
+                other.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
