@@ -445,7 +445,7 @@ async def test_who_goes_before_its_turn_is_not_sent_away(monkeypatch: pytest.Mon
 async def turns(taken: Taken) -> int:
     """Lets the event loop turn until all that was read is parsed; returns how often."""
     count = 0
-    while taken.protocol._turn is not None:
+    while taken.protocol._in_turn:
         await asyncio.sleep(0)
         count += 1
     return count
@@ -456,7 +456,7 @@ async def test_what_is_long_is_parsed_in_turns_whole_and_in_order() -> None:
     await taken.open()
     sent = [b"%d" % number for number in range(2_000)]
     taken.protocol.data_received(b"".join(masked(Opcode.BINARY, payload) for payload in sent))
-    assert 0 < len(taken.messages) < 200
+    assert len(taken.messages) < 200
     assert not taken.transport.is_read()
     assert await turns(taken) > 10
     assert taken.messages == [(payload, True) for payload in sent]
@@ -464,6 +464,40 @@ async def test_what_is_long_is_parsed_in_turns_whole_and_in_order() -> None:
     taken.protocol.data_received(masked(Opcode.BINARY, b"on it goes"))
     assert taken.messages[-1] == (b"on it goes", True)
     taken.lose()
+
+
+async def test_of_many_who_send_much_one_piece_is_parsed_each_time_the_loop_comes_round() -> None:
+    several = [Taken() for _ in range(5)]
+    for taken in several:
+        await taken.open()
+    for taken in several:
+        taken.protocol.data_received(masked(Opcode.BINARY, b"x") * 1_000)
+    lost = several.pop()
+    lost.lose()
+    before = 0
+    while any(taken.protocol._in_turn for taken in several):
+        await asyncio.sleep(0)
+        now = sum(len(taken.messages) for taken in several)
+        assert now - before <= 512 // (_HEAD_AND_MASK + 1) + 1
+        before = now
+    assert [len(taken.messages) for taken in several] == [1_000] * 4
+    assert lost.messages == []
+    for taken in several:
+        taken.lose()
+
+
+async def test_many_who_go_at_once_are_closed_in_turn() -> None:
+    several = [Taken() for _ in range(100)]
+    for taken in several:
+        await taken.open()
+    for taken in several:
+        assert taken.protocol.eof_received()
+    closed = [taken.transport.closed for taken in several]
+    assert 0 < sum(closed) < 100
+    for taken in several:
+        await taken.transport.ended.wait()
+        taken.lose()
+        assert taken.protocol.disconnected
 
 
 async def test_who_sends_too_fast_is_not_read_from_for_a_moment_and_nothing_is_lost(

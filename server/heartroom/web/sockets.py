@@ -25,7 +25,7 @@ from websockets.http11 import Request
 
 from heartroom import metrics
 from heartroom.sessions.viewer import Viewer
-from heartroom.web import door
+from heartroom.web import door, turns
 
 try:
     from websockets.speedups import apply_mask
@@ -41,8 +41,8 @@ HIGH_WATER: Final = Viewer.CLOGGED
 """Unsent bytes from which on no more is read from a client that does not read either."""
 _LOW_WATER: Final = 4 * 1024
 _AT_ONCE: Final = 512
-"""Bytes of one client that are parsed in one turn of the event loop, before it is looked whether it is still
-listened to: the smallest frame has six, and a read brings up to 256 KiB."""
+"""Bytes of one client that are parsed in one turn, before it is looked whether it is still listened to: the
+smallest frame has six, and a read brings up to 256 KiB."""
 _SLOW_S: Final = 0.05
 """For so long nothing is read from a client that sends too fast."""
 _UNREAD_S: Final = 12.0
@@ -100,8 +100,10 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     _rest = b""
     """What was read and not parsed yet, from `_rest_at` on."""
     _rest_at = 0
-    _turn: asyncio.Handle | None = None
-    """When more of the rest is parsed."""
+    _in_turn = False
+    """Whether it waits for its turn to have more of the rest parsed."""
+    _seen_off = False
+    """Whether it waited for its turn to be closed."""
     _paused = False
     """Whether for any of these nothing is read."""
     _requested = False
@@ -139,11 +141,25 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         """The connection is gone: nothing is written any more."""
         if self.outlet is not None:
             self.outlet.hush()
-        for timer in (self._ending, self._slow, self._turn):
+        for timer in (self._ending, self._slow):
             if timer is not None:
                 timer.cancel()
-        self._rest = b""
-        door.leave(self.loop, functools.partial(super().connection_lost, exc))
+        self._rest, self._rest_at = b"", 0
+        if self._seen_off:
+            super().connection_lost(exc)
+        else:
+            door.leave(self.loop, functools.partial(super().connection_lost, exc))
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """The client has gone: its connection is closed, sooner or later if very many have."""
+        if self._received is None:  # who is not in yet is not many
+            return False
+        door.leave(self.loop, self._see_off)
+        return True
+
+    def _see_off(self) -> None:
+        self._seen_off = True
+        self.transport.close()
 
     def flush(self) -> None:
         """Writes what was sent, now: before a goodbye, which nothing may follow."""
@@ -182,11 +198,15 @@ class DirectProtocol(WebSocketsSansIOProtocol):
             return
         self._rest = self._rest[self._rest_at :] + data
         self._rest_at = 0
-        if self._turn is None and self._slow is None:
+        if len(self._rest) <= _AT_ONCE and not self._in_turn and self._slow is None:
             self._read_on()
+        else:
+            self._next_turn()
 
     def _read_on(self) -> None:
-        self._turn = None
+        self._in_turn = False
+        if not self._rest:  # the connection was lost meanwhile
+            return
         start, self._rest_at = self._rest_at, self._rest_at + _AT_ONCE
         if self._rest_at >= len(self._rest):
             part, self._rest, self._rest_at = self._rest[start:], b"", 0
@@ -196,8 +216,9 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         self._next_turn()
 
     def _next_turn(self) -> None:
-        if self._rest and self._turn is None and self._slow is None and not self._held:
-            self._turn = self.loop.call_soon(self._read_on)
+        if self._rest and not self._in_turn and self._slow is None and not self._held:
+            self._in_turn = True
+            turns.take(self.loop, self._read_on)
         self._mind_reading()
 
     def _mind_reading(self) -> None:

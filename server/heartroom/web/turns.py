@@ -1,0 +1,42 @@
+"""Turns: of all that takes long, one piece is done each time an event loop comes round.
+
+However many send more than is looked at at once, whoever else waits for the loop waits for one piece.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+from weakref import WeakKeyDictionary
+
+
+class _Turns:
+    """Those of one event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop: Final = loop
+        self._waiting: Final[deque[Callable[[], None]]] = deque()
+
+    def take(self, piece: Callable[[], None]) -> None:
+        if not self._waiting:
+            self._loop.call_soon(self._next)
+        self._waiting.append(piece)
+
+    def _next(self) -> None:
+        piece = self._waiting.popleft()
+        if self._waiting:
+            self._loop.call_soon(self._next)
+        piece()
+
+
+_turns: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, _Turns]] = WeakKeyDictionary()
+
+
+def take(loop: asyncio.AbstractEventLoop, piece: Callable[[], None]) -> None:
+    """Calls `piece` when all who came before have had their turns."""
+    found = _turns.get(loop)
+    if found is None:
+        found = _turns[loop] = _Turns(loop)
+    found.take(piece)
