@@ -90,6 +90,48 @@ async def test_who_cannot_be_written_to_costs_nobody_else_anything() -> None:
     assert [wire.written for wire in wires] == [[frame(b"diff")], [], [frame(b"diff")]]
 
 
+async def test_what_goes_to_very_many_keeps_nobody_else_waiting_and_comes_in_order_to_all() -> None:
+    wires, unsent = [Wire() for _ in range(1_001)], Unsent()
+    *watching, other = [DirectOutlet(wire, unsent) for wire in wires]  # type: ignore[arg-type]
+    for outlet in watching:
+        outlet.send(b"to many")
+    other.send(b"to one")
+    await asyncio.sleep(0)
+    assert wires[-1].written == [frame(b"to one")]
+    assert sum(bool(wire.written) for wire in wires) < 200
+    watching[-1].send(b"next")
+    watching[0].send(b"next")
+    await asyncio.sleep(0)
+    assert wires[0].written == [frame(b"to many"), frame(b"next")]
+    assert wires[-2].written == []
+    unsent.write_to(watching[-1])
+    assert wires[-2].written == [frame(b"to many"), frame(b"next")]
+    other.send(b"last")
+    await asyncio.sleep(0)
+    for payload in (b"again", b"and again"):
+        for outlet in watching:
+            outlet.send(payload)
+    while any(outlet.late for outlet in watching):  # noqa: ASYNC110 (the loop must come round)
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert wires[-1].written == [frame(b"to one"), frame(b"last")]
+    twice = [frame(b"again"), frame(b"and again")]
+    assert [wire.written[-2:] for wire in wires[:-1]] == [twice] * 1_000
+    assert [len(wire.written) for wire in wires[1:-2]] == [3] * 998
+
+
+async def test_who_is_hushed_before_its_turn_gets_nothing() -> None:
+    wires, unsent = [Wire() for _ in range(1_000)], Unsent()
+    outlets = [DirectOutlet(wire, unsent) for wire in wires]  # type: ignore[arg-type]
+    for outlet in outlets:
+        outlet.send(b"diff")
+    await asyncio.sleep(0)
+    outlets[-1].hush()
+    while any(outlet.late for outlet in outlets):  # noqa: ASYNC110 (the loop must come round)
+        await asyncio.sleep(0)
+    assert [len(wire.written) for wire in wires] == [1] * 999 + [0]
+
+
 @pytest.mark.parametrize("scope", [{}, {"extensions": None}, {"extensions": {"websocket.http.response": {}}}])
 def test_a_connection_of_another_server_cannot_be_taken_over(scope: dict[str, Any]) -> None:
     assert direct(scope) is None

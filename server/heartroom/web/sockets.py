@@ -162,9 +162,9 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         self.transport.close()
 
     def flush(self) -> None:
-        """Writes what was sent, now: before a goodbye, which nothing may follow."""
+        """Writes what was sent to this client, now: before a goodbye, which nothing may follow."""
         if self.outlet is not None:
-            self.outlet.unsent.write()
+            self.outlet.unsent.write_to(self.outlet)
 
     def _hush(self) -> None:
         if self.outlet is not None:
@@ -375,40 +375,95 @@ def _ignore(data: bytes) -> None:
     pass
 
 
+_FEW: Final = 512
+"""So many writes are never too many at once."""
+_COPIES: Final = 64
+"""To so many clients the same is written each time the event loop comes round."""
+
+
 class Unsent:
     """What a server is to write before its event loop waits again. Belongs to one event loop.
 
     Nothing is written at once: a write takes the processor through all of the network, up to the door of a
     receiver on this machine, and what was at hand before is not when it comes back. So everything is made
     first, for many games, and then everything is written.
+
+    But what goes to very many, who look on at one table, is written to some of them each time the loop comes
+    round, so that other tables need not wait for all of them.
     """
 
-    __slots__ = ("data", "frame", "payload")
+    __slots__ = ("_late", "data", "frame", "payload")
 
     def __init__(self) -> None:
         self.data: list[tuple[DirectOutlet, bytes]] = []
+        self._late: deque[tuple[DirectOutlet, bytes]] = deque()
+        """What is written after that. Whoever has something here gets everything through here, in order."""
         # What was framed last: the same payload goes to one client after the other.
         self.payload = b""
         self.frame = frame(b"")
 
     def write(self) -> None:
-        """Writes all that there is."""
+        """Writes what there is."""
         unsent, self.data = self.data, []
+        if self._late or len(unsent) > _FEW:
+            unsent = self._put_off(unsent)
         for outlet, data in unsent:
             try:
                 outlet.write(data)
             except Exception:  # a fault in one connection must not cost the others
                 _log.exception("write failed")
 
+    def write_to(self, outlet: DirectOutlet) -> None:
+        """Writes all that there is for `outlet`, and more."""
+        self.write()
+        while outlet.late:
+            self._write_late()
+
+    def _put_off(self, unsent: list[tuple[DirectOutlet, bytes]]) -> list[tuple[DirectOutlet, bytes]]:
+        """What of it is written now."""
+        at_once, late, waiting = [], self._late, bool(self._late)
+        same, copies = None, 0
+        for one in unsent:
+            outlet, data = one
+            if data is same:
+                copies += 1
+            else:
+                same, copies = data, 1
+            if outlet.late or copies > _COPIES:
+                outlet.late += 1
+                late.append(one)
+            else:
+                at_once.append(one)
+        if late and not waiting:
+            asyncio.get_running_loop().call_soon(self._next_late)
+        return at_once
+
+    def _next_late(self) -> None:
+        self._write_late()
+        if self._late:
+            asyncio.get_running_loop().call_soon(self._next_late)
+
+    def _write_late(self) -> None:
+        # The more there is the more at a time: it must not come to more than can ever be written.
+        for _ in range(min(len(self._late), max(_COPIES, len(self._late) // 16))):
+            outlet, data = self._late.popleft()
+            outlet.late -= 1
+            try:
+                outlet.write(data)
+            except Exception:
+                _log.exception("write failed")
+
 
 class DirectOutlet:
     """Writes frames to a `DirectProtocol`'s transport, soon."""
 
-    __slots__ = ("backlog", "unsent", "write")
+    __slots__ = ("backlog", "late", "unsent", "write")
 
     def __init__(self, protocol: DirectProtocol, unsent: Unsent) -> None:
         self.write: Callable[[bytes], None] = protocol.transport.write
         """Writes bytes at once."""
+        self.late = 0
+        """How much of that is put off."""
         self.unsent: Final = unsent
         """Where all that this server sends waits to be written."""
         self.backlog = 0
