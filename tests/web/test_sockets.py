@@ -111,9 +111,9 @@ async def test_what_goes_to_very_many_keeps_nobody_else_waiting_and_comes_in_ord
     for payload in (b"again", b"and again"):
         for outlet in watching:
             outlet.send(payload)
+    await asyncio.sleep(0)
     while any(outlet.late for outlet in watching):  # noqa: ASYNC110 (the loop must come round)
         await asyncio.sleep(0)
-    await asyncio.sleep(0)
     assert wires[-1].written == [frame(b"to one"), frame(b"last")]
     twice = [frame(b"again"), frame(b"and again")]
     assert [wire.written[-2:] for wire in wires[:-1]] == [twice] * 1_000
