@@ -266,6 +266,7 @@ async def test_what_is_not_there_is_not_found(place: Place, house: House) -> Non
         ("end", "AAAAAAAAAAAA", "--reason", "r"),
         ("hide-name", "0123456789ab", "--reason", "r"),
         ("hide-name", "Ada", "--reason", "r"),
+        ("hide-name", "A_name_as_an_id_", "--reason", "r"),
         ("hide-name", pid(), "--reason", "r", "--undo"),
         ("hide-row", "2026-11-30", "0123456789ab", "--reason", "r"),
         ("hide-row", "2026-11-30", pid(), "--reason", "r", "--undo"),
@@ -329,6 +330,7 @@ async def test_what_was_done_is_listed_with_who_did_it(place: Place, house: Hous
     await house.store.redis.rpush(  # as it was written down before it was asked who
         keys.ACTIONS, json.dumps([1, "hide-name", pseudonym(player), "old"])
     )
+    await house.rename(player, "Rude")
     await run(place, "hide-name", player, "--reason", " rude ")
     old, new = await told(place, "actions")
     user = pwd.getpwuid(os.getuid()).pw_name

@@ -93,13 +93,18 @@ async def find_session(store: Store, given: str) -> str:
 
 async def find_player(store: Store, given: str) -> str:
     """The id of a player that is given by it or by a pseudonym. Raises `NotFound`, `Away`."""
-    if _PID.fullmatch(given):
+    nobody = NotFound(f"there is no player {given}, or nothing is kept of them")
+    if _PID.fullmatch(given):  # and so may a name be
+        async with or_away():
+            kept: int = await store.redis.exists(keys.player(given), keys.playing(given), keys.results(given))
+        if not kept:
+            raise nobody
         return given
     if _PSEUDONYM.fullmatch(given):
         for key in await store.find_keys("hr:[pgr]:{*}"):
             if pseudonym(tag(key)) == given:
                 return tag(key)
-        raise NotFound(f"there is no player {given}, or nothing is kept of them")
+        raise nobody
     raise NotFound(
         f"{given!r} is no pseudonym and no id of a player; `sessions --player NAME` shows who has a name"
     )
