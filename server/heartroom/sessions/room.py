@@ -167,6 +167,8 @@ class Room:
 
     TABLE_PAUSE_S: Final = 0.3
     """Comings and goings within this time are told together."""
+    TOLD_PER_S: Final = 2_500
+    """So many are told of them in a second; where more look on, later."""
     ANSWER_MS: Final = 5_000
     """How long other nodes have to say who is connected there."""
 
@@ -991,7 +993,8 @@ class Room:
         """Tells everybody soon who is here."""
         if not self._table_due:
             self._table_due = True
-            self._house.later(self.TABLE_PAUSE_S, self._tell_table)
+            many = sum(map(len, self.viewers.values())) / self.TOLD_PER_S
+            self._house.later(max(self.TABLE_PAUSE_S, many), self._tell_table)
 
     def _tell_table(self) -> None:
         self._table_due = False
