@@ -2,7 +2,7 @@
 // Must not know: any game.
 
 import { calm } from './ui/flight.js';
-import { closeDialog, showDialog } from './ui/dialog.js';
+import { closeDialogOf, showDialog } from './ui/dialog.js';
 import { h } from './ui/dom.js';
 import { ApiError, post } from './api.js';
 import { games } from './games.js';
@@ -196,7 +196,7 @@ export class App {
           this.#copyButton('copy-link', t('share.link'), link, 'main'),
           this.#copyButton('copy-code', t('share.code'), code),
           watch && this.#copyButton('copy-watch', t('share.watch'), watch),
-          'share' in navigator && h('button', { type: 'button', class: 'button plain', 'data-role': 'share-native', onclick: () => this.#hand(link) }, t('share.native')),
+          'share' in navigator && h('button', { type: 'button', class: 'button plain', 'data-role': 'share-native', onclick: (/** @type {Event} */ { currentTarget }) => this.#hand(link, currentTarget) }, t('share.native')),
         ),
         h('p', { class: 'share-link' }, link),
         session && this.#privacy(session),
@@ -222,7 +222,7 @@ export class App {
           'div',
           { class: 'choices' },
           this.#copyButton('copy-link', t('share.link'), link, 'main'),
-          'share' in navigator && h('button', { type: 'button', class: 'button plain', 'data-role': 'share-native', onclick: () => this.#hand(link) }, t('share.native')),
+          'share' in navigator && h('button', { type: 'button', class: 'button plain', 'data-role': 'share-native', onclick: (/** @type {Event} */ { currentTarget }) => this.#hand(link, currentTarget) }, t('share.native')),
         ),
         h('p', { class: 'share-link' }, link),
         this.#privacy(session),
@@ -245,7 +245,7 @@ export class App {
         await post(`/api/sessions/${encodeURIComponent(session)}/private`, { private: box.checked });
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        closeDialog();
+        closeDialogOf(box);
         this.notices.toast(error.message === 'not_seated' ? t('private.notHost') : this.codeText(error.message), error.message);
       }
     });
@@ -269,7 +269,7 @@ export class App {
           'div',
           { class: 'choices' },
           this.#copyButton('copy-watch', t('share.link'), link, 'main'),
-          'share' in navigator && h('button', { type: 'button', class: 'button plain', 'data-role': 'share-native', onclick: () => this.#hand(link) }, t('share.native')),
+          'share' in navigator && h('button', { type: 'button', class: 'button plain', 'data-role': 'share-native', onclick: (/** @type {Event} */ { currentTarget }) => this.#hand(link, currentTarget) }, t('share.native')),
         ),
         h('p', { class: 'share-link' }, link),
         this.#privacy(session),
@@ -282,18 +282,24 @@ export class App {
     const copy = async () => {
       try {
         await navigator.clipboard.writeText(text);
-        closeDialog();
+        closeDialogOf(button);
         this.notices.toast(this.i18n.t('share.copied'), 'copied');
       } catch {
         this.notices.toast(this.i18n.t('share.notCopied'), 'not-copied');
       }
     };
-    return h('button', { type: 'button', class: `button ${kind}`, 'data-role': role, onclick: copy }, label);
+    const button = h('button', { type: 'button', class: `button ${kind}`, 'data-role': role, onclick: copy }, label);
+    return button;
   }
 
-  /** @param {string} url */
-  #hand(url) {
-    navigator.share({ title: document.title, url }).then(closeDialog, () => {});
+  /** @param {string} url @param {EventTarget | null} part of the dialog that it is done in */
+  #hand(url, part) {
+    navigator.share({ title: document.title, url }).then(
+      () => {
+        if (part instanceof Node) closeDialogOf(part);
+      },
+      () => {},
+    );
   }
 
   showSettings() {
@@ -378,7 +384,7 @@ export class App {
     const save = async () => {
       try {
         await this.wire.setName(input.value.trim());
-        closeDialog();
+        closeDialogOf(input);
       } catch (refusal) {
         if (!(refusal instanceof Refused)) throw refusal;
         error.textContent = this.codeText(refusal.message);

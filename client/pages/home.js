@@ -126,11 +126,11 @@ function playButtons(app, game) {
 /** @param {App} app @param {Game} game */
 function codeForm(app, game) {
   const { t } = app.i18n;
-  const input = h('input', { type: 'text', id: `code-${game.name}`, 'data-role': 'code-input', placeholder: t('home.codeExample'), autocomplete: 'off', autocapitalize: 'characters', spellcheck: 'false', maxlength: 40 });
+  const input = h('input', { type: 'text', id: `code-${game.name}`, 'data-role': 'code-input', placeholder: t('home.codeExample'), autocomplete: 'off', autocapitalize: 'characters', spellcheck: 'false', maxlength: 200 });
   const error = h('p', { class: 'field-error', role: 'alert', 'data-role': 'code-error' });
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
-    const code = input.value.trim();
+    const code = input.value.trim().replace(/^.*\/d\//, ''); // a link to a deal will do
     error.textContent = '';
     if (!code) return input.focus();
     error.textContent = (await app.begin(game.name, { code })) ?? '';

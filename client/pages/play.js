@@ -32,6 +32,7 @@ export function play(app, session) {
   /** @type {Seated | WaitingRoom | null} */
   let shown = null;
   let place = '';
+  let title = '';
   const show = (/** @type {Table} */ table) => {
     const game = games.get(table.game);
     if (!game) return message(app, i18n.t('code.unknown_game'));
@@ -42,7 +43,8 @@ export function play(app, session) {
       shown?.destroy();
       place = its;
       shown = table.started ? new Seated(app, game, table) : new WaitingRoom(app, game, table);
-      document.title = pageTitle(i18n.t(game.title));
+      title = i18n.t(game.title);
+      document.title = pageTitle(title);
     }
     shown?.update(table);
   };
@@ -81,7 +83,7 @@ export function play(app, session) {
   wire.join(session);
   if (wire.table) showPeople(wire.table);
   return {
-    title: '',
+    title, // that of a table which is known already is on the screen
     destroy() {
       for (const off of offs) off();
       shown?.destroy();

@@ -74,6 +74,14 @@ export function closeDialog() {
   dialog?.remove(); // its `close` event is yet to come, and the next dialog may be there before
 }
 
+/**
+ * Closes the dialog that is open if `part` is in it: what took its time in one dialog does not close the next.
+ * @param {Node} part
+ */
+export function closeDialogOf(part) {
+  if (open?.contains(part)) closeDialog();
+}
+
 /** Whether a dialog is open, and has the keyboard. */
 export function dialogOpen() {
   return open !== null;

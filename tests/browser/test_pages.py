@@ -92,7 +92,7 @@ def test_the_link_of_a_deal_makes_one_game_that_back_and_reload_return_to(page: 
 
 
 def test_a_code_is_read_however_it_is_typed(page: Page) -> None:
-    for code in ("hh1 n aaaaaam", "HH1-N-AAAAAAM", " hh1naaaaaam"):
+    for code in ("hh1 n aaaaaam", "HH1-N-AAAAAAM", " hh1naaaaaam", "https://cards.example/d/HH1-N-AAAAAAM"):
         page.goto("/")
         page.locator("#code-heart-to-heart").fill(code)
         page.locator(f'{OURS} [data-role="code-go"]').click()
@@ -227,6 +227,22 @@ def test_a_name_is_shown_to_others_as_text(page: Page, stranger: Page) -> None:
         ribbon = stranger.locator('[data-role="ribbon"]')
         expect(ribbon).to_have_text(f"You are watching {name}")
         assert ribbon.locator("bdi").evaluate("bdi => [bdi.textContent, bdi.children.length]") == [name, 0]
+
+
+def test_a_name_that_is_stored_late_closes_no_other_dialog(page: Page) -> None:
+    page.goto("/")
+    page.locator('[data-role="name"]').click()
+    name = page.locator('[data-role="name-input"]')
+    name.fill("Late")
+    page.context.set_offline(True)
+    page.locator('[data-role="name-save"]').click()
+    page.keyboard.press("Escape")
+    expect(name).to_have_count(0)
+    page.locator('[data-role="name"]').click()
+    name.fill("Another")
+    page.context.set_offline(False)
+    expect(page.locator(".who bdi")).to_have_text("Late")
+    expect(name).to_have_value("Another")
 
 
 def test_a_bad_name_is_refused_where_it_was_typed(page: Page) -> None:

@@ -30,8 +30,10 @@ def test_another_language_in_mid_game_keeps_the_game(page: Page) -> None:
     table.play(example()[:10])
     before = table.seen()
     expect(page.locator("html")).to_have_attribute("lang", "en")
+    titled = page.title()
     choose_norwegian(page)
     assert table.version(10).seen() == before
+    expect(page).to_have_title(titled)
     expect(page.locator(".info-score dt")).to_have_text("Poeng")
     expect(table.undo).to_contain_text("Angre")
     table.draw()
