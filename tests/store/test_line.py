@@ -106,8 +106,8 @@ async def test_a_line_that_was_cut_in_between_connects_anew(line: Line, own: Sto
                 await asyncio.sleep(0)
 
 
-async def test_a_line_that_is_cut_while_it_waits_fails_and_the_next_call_connects_anew(
-    line: Line, own: StoreProcess
+async def test_a_line_that_is_cut_while_it_waits_fails_and_connects_anew_when_the_store_is_back(
+    line: Line, own: StoreProcess, way: str
 ) -> None:
     assert await told(line, "a") == [b"a", 1]
     own.freeze()
@@ -116,8 +116,12 @@ async def test_a_line_that_is_cut_while_it_waits_fails_and_the_next_call_connect
     own.kill()
     with pytest.raises((RedisError, OSError)):
         await asking
+    for _ in range(2):  # the store is away
+        with pytest.raises((RedisError, OSError)):
+            await told(line, "lost")
     own.start()
     assert (await told(line, "c"))[0] == b"c"
+    assert (line._wire is not None) == (way == "wire"), "as it was before"
 
 
 async def test_what_is_answered_too_late_is_no_answer_to_the_next(line: Line, own: StoreProcess) -> None:

@@ -49,7 +49,9 @@ class Line:
         self._replicas: Final = replicas
         self._connection: AbstractConnection | None = None
         self._wire: Wire | None = None
-        """On that connection; `None`: what is asked goes through redis-py."""
+        """On that connection."""
+        self._plain = False
+        """Whether there is no way to a wire, and what is asked goes through redis-py."""
         self._turn: Final = asyncio.Lock()
         self._have = 0
         """Replicas that had what was last called."""
@@ -144,14 +146,17 @@ class Line:
             connection = self._connection = await self._pool.get_connection()  # type: ignore[no-untyped-call]
             # Its own timeouts cost a task each; ours covers all.
             connection.socket_timeout = None
-            self._wire = Wire.on(connection)
-        elif self._wire is not None:
-            if not self._wire.open:
-                self._wire = None
-                await connection.disconnect(nowait=True)
-                await self._pool.ensure_connection(connection)
-                self._wire = Wire.on(connection)
-        elif not connection.is_connected or await connection.can_read():
+        elif self._plain:
             # What can be read before anything was asked is an end, or nothing that we want.
+            if connection.is_connected and not await connection.can_read():
+                return connection
             await self._pool.ensure_connection(connection)
+        else:
+            if self._wire is not None and self._wire.open:
+                return connection
+            self._wire = None
+            await connection.disconnect(nowait=True)
+            await self._pool.ensure_connection(connection)
+        self._wire = Wire.on(connection)
+        self._plain = self._wire is None
         return connection
