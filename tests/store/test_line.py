@@ -149,6 +149,21 @@ async def test_who_stops_waiting_leaves_the_next_their_own_answer(line: Line, ow
     assert (await told(line, "b"))[0] == b"b"
 
 
+async def test_an_answer_to_who_has_just_stopped_waiting_is_no_fault(line: Line, way: str) -> None:
+    assert await told(line, "a") == [b"a", 1]
+    asking = asyncio.ensure_future(told(line, "given up"))
+    await asyncio.sleep(0)
+    asking.cancel()
+    wire = line._wire
+    assert (wire is not None) == (way == "wire")
+    if wire is not None:
+        assert wire._waiting is not None
+        wire.data_received(b"*2\r\n$8\r\ngiven up\r\n:2\r\n")
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert (await told(line, "b"))[0] == b"b"
+
+
 async def test_without_the_replicas_that_must_have_it_it_is_behind_and_errors_are_errors(
     redis: Redis,
 ) -> None:

@@ -90,7 +90,8 @@ class Wire(asyncio.Protocol):
                 self._left -= 1
                 if not self._left:
                     waiting, self._waiting = self._waiting, None
-                    waiting.set_result(None)
+                    if not waiting.done():  # cancelled, and who waited has not come round to hear of it
+                        waiting.set_result(None)
         except RedisError as error:
             self._give_up(error)
 
