@@ -83,6 +83,10 @@ def server() -> Iterator[Server]:
 # ---- the browser
 
 
+AWAY = "WebSocket connection|Failed to load resource: net::ERR_"
+"""What chromium says of a server that is not there: of the socket, and of what a page asks for meanwhile."""
+
+
 class Complaints:
     """What pages said in their consoles that nobody wants to read there: errors, warnings, and with them
     anything that the content security policy has stopped."""

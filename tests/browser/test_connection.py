@@ -8,14 +8,12 @@ import msgspec
 import pytest
 from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
-from tests.browser.conftest import Complaints
+from tests.browser.conftest import AWAY, Complaints
 from tests.browser.served import Server
 from tests.browser.table import DISCARD, PAIRS_AT_ONCE, STOCK, TIP, HeartTable, agree, deal, example, share
 from tests.support.stores import BINARIES, StoreProcess
 
 LOST = "Connection lost"
-AWAY = "WebSocket connection|Failed to load resource: net::ERR_"
-"""What chromium says of a server that is not there: of the socket, and of what a page asks for meanwhile."""
 
 
 class Cable:

@@ -12,11 +12,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from heartroom.client import NEW
-from tests.browser.conftest import Complaints, NewContext
+from tests.browser.conftest import AWAY, Complaints, NewContext
 from tests.browser.hearts import HeartsTable
 from tests.browser.served import Server
 from tests.browser.table import PATIENCE_MS
-from tests.browser.test_connection import AWAY
 from tests.browser.test_screens import apart, boxes
 
 CALM: Final[dict[str, Any]] = {"reduced_motion": "reduce", "viewport": {"width": 480, "height": 640}}

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import Complaints
+from tests.browser.conftest import AWAY, Complaints
 from tests.browser.table import CODE, HeartTable, Sent, deal
 
 OURS = "section:has(#code-heart-to-heart)"
@@ -229,7 +229,8 @@ def test_a_name_is_shown_to_others_as_text(page: Page, stranger: Page) -> None:
         assert ribbon.locator("bdi").evaluate("bdi => [bdi.textContent, bdi.children.length]") == [name, 0]
 
 
-def test_a_name_that_is_stored_late_closes_no_other_dialog(page: Page) -> None:
+def test_a_name_that_is_stored_late_closes_no_other_dialog(page: Page, complaints: Complaints) -> None:
+    complaints.expect(AWAY)
     page.goto("/")
     page.locator('[data-role="name"]').click()
     name = page.locator('[data-role="name-input"]')
