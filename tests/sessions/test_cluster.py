@@ -47,6 +47,9 @@ from tests.support.games import begin, pid
 from tests.support.guests import Guest, Outlet, until
 from tests.support.stores import BINARIES, PATIENCE_S
 
+ENDLESS = 1_000_000
+"""The longest log where a test does not know how much is played while it runs."""
+
 # Run here, too, with the fixture `shared` of this module.
 __all__ = [
     "leases",
@@ -233,7 +236,7 @@ async def test_what_each_node_answers_for_itself_is_not_asked_of_one(
 
 
 async def test_slots_move_while_games_are_played(own: Cluster, opens: Open, playing: Play) -> None:
-    here, there = opens(own), opens(own)
+    here, there = opens(own, log_length=ENDLESS), opens(own, log_length=ENDLESS)
     guests = [await seated(here, sid) for sid in await on_each_shard(own, here.store)]
     watchers = [await Guest.join(there, guest.room.sid) for guest in guests]
     players = playing(guests)
@@ -340,7 +343,7 @@ async def test_of_a_shard_that_is_away_only_its_rooms_are_told_unless_the_leases
 async def test_a_shard_that_was_killed_comes_back_with_all_that_was_acknowledged(
     own: Cluster, opens: Open, playing: Play
 ) -> None:
-    here, there = opens(own, SHORT_S), opens(own, SHORT_S)
+    here, there = (opens(own, SHORT_S, log_length=ENDLESS) for _ in range(2))
     guests = [await seated(here, sid) for sid in await on_each_shard(own, here.store)]
     watchers = [await Guest.join(there, guest.room.sid) for guest in guests]
     players = playing(guests)
@@ -381,7 +384,7 @@ async def test_without_one_shard_the_others_store_new_sessions(own: Cluster, con
 async def test_nodes_that_were_cut_off_from_what_is_said_read_on(
     own: Cluster, opens: Open, playing: Play
 ) -> None:
-    here, there = opens(own), opens(own)
+    here, there = opens(own, log_length=ENDLESS), opens(own, log_length=ENDLESS)
     guests = [await seated(here, sid) for sid in await on_each_shard(own, here.store)]
     watchers = [await Guest.join(there, guest.room.sid) for guest in guests]
     players = playing(guests)
