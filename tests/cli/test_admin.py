@@ -12,6 +12,7 @@ import os
 import pwd
 import socket
 import stat
+import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -36,7 +37,7 @@ from tests.support.clusters import cluster
 from tests.support.days import PAR, Calendar, Node, some_day
 from tests.support.games import CODE, GAME, WINNING, begin, pid
 from tests.support.guests import Guest
-from tests.support.serving import SECRET, Server
+from tests.support.serving import HEARTROOM, SECRET, Server
 from tests.support.stores import BINARIES, StoreProcess, eventually
 
 
@@ -273,6 +274,8 @@ async def test_what_is_not_there_is_not_found(place: Place, house: House) -> Non
         ("rebuild", "2026-11-30"),
     ):
         assert "no " in await refused(place, *arguments) or "not " in await refused(place, *arguments)
+    # nor is it written down as done
+    assert await reasons(place) == []
 
 
 # -- ending
@@ -550,6 +553,26 @@ async def test_a_backup_goes_through_pipes_too(place: Place) -> None:
         assert await store.peek(sid) is not None
     finally:
         await store.aclose()
+
+
+async def test_where_nothing_can_be_written_it_says_where(place: Place, tmp_path: Path) -> None:
+    said = await refused(place, "backup", str(tmp_path / "nowhere" / "file"))
+    assert said.startswith(f"Error: {tmp_path / 'nowhere'}")
+    assert "No such file" in said
+
+
+async def test_who_has_read_enough_gets_no_more(place: Place) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        ended = await asyncio.create_subprocess_exec(
+            HEARTROOM, "admin", "actions",
+            env={**os.environ, "HEARTROOM_REDIS_URL": place.url}, stdout=writing, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        _, said = await ended.communicate()
+    finally:
+        os.close(writing)
+    assert (ended.returncode, said) == (1, b"")
 
 
 async def test_what_is_no_whole_backup_changes_nothing(place: Place, tmp_path: Path) -> None:

@@ -171,11 +171,16 @@ class Desk:
         await self.rebuild(day, pid)
         return pseudonym(pid)
 
-    async def rebuild(self, day: Day, only: str = "") -> Rebuilt:
-        """Proves the results of a day (`only`: one player's) again from their logs, and puts boards right."""
+    async def deal(self, day: Day) -> Deal:
+        """The deal of a day. Raises `NotFound` if there is none."""
         deal = await self.daily.find(day)
         if deal is None:
             raise NotFound(f"there is no deal of {day}")
+        return deal
+
+    async def rebuild(self, day: Day, only: str = "") -> Rebuilt:
+        """Proves the results of a day (`only`: one player's) again from their logs, and puts boards right."""
+        deal = await self.deal(day)
         attempts = await self._attempts(day)
         async with or_away():
             on_board: Any = await self.store.redis.hkeys(keys.rows(day))

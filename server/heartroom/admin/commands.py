@@ -69,10 +69,14 @@ def _command(function: Callable[..., None]) -> click.Command:
     def run(*args: Any, **options: Any) -> None:
         try:
             function(*args, **options)
+        except BrokenPipeError:  # whoever reads what we print has read enough: click ends without a word
+            raise
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            raise click.ClickException(where + (error.strerror or str(error))) from None
         except (
             BadSetting,
             StoreFailed,
-            OSError,
             looking.NotFound,
             acting.Over,
             backup.BadBackup,
@@ -219,6 +223,7 @@ def rebuild(given: _Given, day: str, as_json: bool) -> None:
     """Prove the results of a DAY again from their logs, and put the boards right."""
 
     async def do(desk: Desk) -> acting.Rebuilt:
+        await desk.deal(day)
         await acting.note(desk.store, "rebuild", day, "")
         return await desk.rebuild(day)
 
