@@ -63,8 +63,9 @@ def test_an_error_brings_its_trace_in_the_same_line(stream: io.StringIO) -> None
 
 def test_what_libraries_warn_of_looks_the_same(stream: io.StringIO) -> None:
     logs.configure("info", "auto", stream)
-    logging.getLogger("uvicorn.error").warning("%d of %d", 1, 2)
-    logging.getLogger("uvicorn.error").info("nobody asked")
+    logging.getLogger("asyncio").warning("%d of %d", 1, 2)
+    logging.getLogger("asyncio").info("nobody asked")
+    logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")  # counted instead
     (line,) = lines(stream)
     assert (line["event"], line["level"]) == ("1 of 2", "warning")
 

@@ -112,8 +112,15 @@ def test_every_refusal_over_http_is_counted_once_by_its_code(own: StoreProcess) 
             assert shakes_hands(server, holding) == 101
             with socket.create_connection(("127.0.0.1", server.port)) as second:
                 assert shakes_hands(server, second) == 429
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", server.port)) as babbling:
+                babbling.sendall(b"what is this?\r\n\r\n")
+                babbling.settimeout(PATIENCE_S)
+                assert babbling.recv(1000).startswith(b"HTTP/1.1 400 ")
+        assert "Invalid HTTP" not in server.said()  # a log that anybody could fill
         found = {of: value for (name, of), value in counted(server).items() if name == REFUSALS}
         assert found == {
+            "bad_request": 3,
             "bad_origin": 1,
             "too_large": 1,
             "malformed": 1,

@@ -42,6 +42,8 @@ def configure(level: str, style: str = "auto", stream: TextIO | None = None) -> 
         )
     )
     logging.basicConfig(level=max(number, logging.WARNING), handlers=[handler], force=True)
+    # It warns of every request that is none: whoever likes could fill the log. They are counted instead.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(number),
         logger_factory=structlog.PrintLoggerFactory(stream),

@@ -98,6 +98,11 @@ class BoundedHttp(HttpToolsProtocol):
         # We are done, and it refers to us as we to it: only the garbage collector would find out.
         self.parser = None  # type: ignore[assignment]
 
+    def send_400_response(self, msg: str) -> None:
+        """What came is no HTTP."""
+        metrics.REFUSALS.labels("bad_request").inc()
+        super().send_400_response(msg)
+
     def _deny(self, answer: bytes) -> None:
         metrics.REFUSALS.labels("bad_request").inc()
         self.transport.write(answer)
