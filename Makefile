@@ -4,7 +4,7 @@
 VENV   := .venv
 BIN    := $(VENV)/bin
 STATIC := server/heartroom/web/static
-WORKERS ?= 3
+WORKERS ?= 4
 CODE   := server tests bench scripts tools
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
