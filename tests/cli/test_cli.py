@@ -138,6 +138,7 @@ BROKEN: dict[str, tuple[bytes, int, str]] = {
     "a rule broken": (broken(5, action=["recycle"]), 5, "stock_not_empty"),
     "a move twice": (broken(8, v=6), 8, "version 6"),
     "another deal": (broken(1, deal=[1] * 52), 1, "no deal"),
+    "a blank line": (RECORDED.replace(b"\n", b"\n \n", 1), 2, "a blank line"),
 }
 
 

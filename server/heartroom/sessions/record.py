@@ -2,7 +2,7 @@
 
 The first line is the header: `{"heartroom": 1, "game", "rules", "options", "deal", "names"}`. Each further
 line is one action: `{"v", "at", "seat", "action"}`, where `v` counts from 1 and `at` is ms since the game's
-time began: with the first action, or when a sealed deal was opened.
+time began: with the first action, or when a sealed deal was opened. Blank lines may follow, and only there.
 
 What a record proves by itself is that these actions, on this deal, lead to this end, and that a deal with a
 code is that code's. When things were done, by whom, and what the deal of a day was, only the house knows.
@@ -168,6 +168,8 @@ def replay(record: Record, *people: Any) -> bytes:
 
 
 def _parse(number: int, text: bytes, kind: type[_T]) -> _T:
+    if not text.strip():
+        raise BadRecord(number, "a blank line")
     try:
         return msgspec.json.decode(text, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
