@@ -4,6 +4,7 @@
 import { calm } from './ui/flight.js';
 import { closeDialogOf, showDialog } from './ui/dialog.js';
 import { h } from './ui/dom.js';
+import { fieldError } from './ui/field.js';
 import { ApiError, post } from './api.js';
 import { games } from './games.js';
 import { Refused } from './wire.js';
@@ -380,14 +381,15 @@ export class App {
       'aria-describedby': 'name-hint',
       value: this.wire.welcome?.name ?? '',
     });
-    const error = h('p', { class: 'field-error', role: 'alert' });
+    const error = fieldError(input, 'name-error');
     const save = async () => {
+      error.say('');
       try {
         await this.wire.setName(input.value.trim());
         closeDialogOf(input);
       } catch (refusal) {
         if (!(refusal instanceof Refused)) throw refusal;
-        error.textContent = this.codeText(refusal.message);
+        error.say(this.codeText(refusal.message));
       }
     };
     input.addEventListener('keydown', (event) => {
@@ -400,7 +402,7 @@ export class App {
       body: [
         h('label', { class: 'field' }, h('span', null, t('name.label')), input),
         h('p', { id: 'name-hint', class: 'hint' }, t('name.hint')),
-        error,
+        error.line,
         h('div', { class: 'choices' }, h('button', { type: 'button', class: 'button main', 'data-role': 'name-save', onclick: save }, t('name.save'))),
       ],
     });

@@ -4,6 +4,7 @@ import { games } from '../games.js';
 import { emblem } from '../ui/card.js';
 import { DayCard } from '../ui/day-card.js';
 import { h, nameTag } from '../ui/dom.js';
+import { fieldError } from '../ui/field.js';
 import { ways } from '../ui/shell.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -127,20 +128,19 @@ function playButtons(app, game) {
 function codeForm(app, game) {
   const { t } = app.i18n;
   const input = h('input', { type: 'text', id: `code-${game.name}`, 'data-role': 'code-input', placeholder: t('home.codeExample'), autocomplete: 'off', autocapitalize: 'characters', spellcheck: 'false', maxlength: 200 });
-  const error = h('p', { class: 'field-error', role: 'alert', 'data-role': 'code-error' });
+  const { line, say } = fieldError(input, 'code-error', `code-error-${game.name}`);
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
     const code = input.value.trim().replace(/^.*\/d\//, ''); // a link to a deal will do
-    error.textContent = '';
-    if (!code) return input.focus();
-    error.textContent = (await app.begin(game.name, { code })) ?? '';
+    say(code ? '' : t('home.codeWanted', { example: t('home.codeExample') }));
+    if (code) say((await app.begin(game.name, { code })) ?? '');
   };
   return h(
     'form',
     { class: 'code-form', onsubmit: submit },
     h('label', { for: input.id }, t('home.code')),
     h('div', { class: 'code-row' }, input, h('button', { type: 'submit', class: 'button plain', 'data-role': 'code-go' }, t('home.deal'))),
-    error,
+    line,
   );
 }
 

@@ -5,6 +5,7 @@
 
 import { ApiError, get, post } from '../api.js';
 import { h, nameTag } from '../ui/dom.js';
+import { fieldError } from '../ui/field.js';
 import { closeDialog, showDialog } from '../ui/dialog.js';
 import { copy, failure, loading, shell } from '../ui/shell.js';
 
@@ -70,7 +71,7 @@ function name(app, { name }) {
 /** @param {App} app @param {Me} me */
 function groups(app, { groups }) {
   const { t } = app.i18n;
-  const { form } = oneField(app, { role: 'group', label: t('group.name'), action: t('group.make'), send: async (name) => {
+  const { form } = oneField(app, { role: 'group', label: t('group.name'), action: t('group.make'), wanted: app.codeText('bad_name'), send: async (name) => {
     const { group } = await post('/api/groups', { name });
     app.go(`/join/${encodeURIComponent(group)}`);
   } });
@@ -118,7 +119,7 @@ function recovery(app, { recovery }) {
       ],
     });
   };
-  const { form } = oneField(app, { role: 'recovery', label: t('recovery.enter'), action: t('recovery.use'), code: true, send: async (code) => {
+  const { form } = oneField(app, { role: 'recovery', label: t('recovery.enter'), action: t('recovery.use'), wanted: t('recovery.wanted'), code: true, send: async (code) => {
     await post('/api/me/recover', { code });
     // The cookie is another player's now: everything begins anew.
     location.assign('/me');
@@ -195,27 +196,27 @@ function askDelete(app) {
  * @param {string} what.role of its parts: …-input, …-enter, …-error
  * @param {string} what.label
  * @param {string} what.action
+ * @param {string} what.wanted what is said where nothing was typed
  * @param {boolean} [what.code] whether a code is typed, not words
  * @param {(text: string) => Promise<void>} what.send rejects with `ApiError`
  */
-function oneField(app, { role, label, action, code = false, send }) {
+function oneField(app, { role, label, action, wanted, code = false, send }) {
   const id = `${role}-input`;
-  const input = h('input', { type: 'text', id, 'data-role': id, autocomplete: 'off', 'aria-describedby': `${role}-error`, ...(code ? { autocapitalize: 'characters', spellcheck: 'false', class: 'code' } : { dir: 'auto', maxlength: 40 }) });
-  const error = h('p', { class: 'field-error', role: 'alert', id: `${role}-error`, 'data-role': `${role}-error` });
+  const input = h('input', { type: 'text', id, 'data-role': id, autocomplete: 'off', ...(code ? { autocapitalize: 'characters', spellcheck: 'false', class: 'code' } : { dir: 'auto', maxlength: 40 }) });
+  const { line, say } = fieldError(input, `${role}-error`);
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
-    error.textContent = '';
     const text = input.value.trim();
-    if (!text) return input.focus();
+    say(text ? '' : wanted);
+    if (!text) return;
     try {
       await send(text);
     } catch (refusal) {
       if (!(refusal instanceof ApiError)) throw refusal;
-      error.textContent = app.codeText(refusal.message);
-      input.focus();
+      say(app.codeText(refusal.message));
     }
   };
-  const form = h('form', { class: 'one-field', onsubmit: submit }, h('label', { for: id }, label), h('div', { class: 'code-row' }, input, h('button', { type: 'submit', class: 'button plain', 'data-role': `${role}-enter` }, action)), error);
+  const form = h('form', { class: 'one-field', onsubmit: submit }, h('label', { for: id }, label), h('div', { class: 'code-row' }, input, h('button', { type: 'submit', class: 'button plain', 'data-role': `${role}-enter` }, action)), line);
   return { form };
 }
 

@@ -1,0 +1,66 @@
+"""Fields that are typed in: what they say of what is missing or wrong."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NewContext
+from tests.browser.keyboard import tab_to
+from tests.browser.test_screens import boxes, flawless
+
+
+@pytest.mark.parametrize(
+    ("address", "field", "button", "wanted"),
+    [
+        ("/", "code-input", "code-go", "Type the code of a deal. It looks like HH1-N-AAAAAAM."),
+        ("/me", "group-input", "group-enter", "A name has 1 to 20 characters, all of them visible."),
+        ("/me", "recovery-input", "recovery-enter", "Type a recovery code of yours."),
+    ],
+)
+def test_an_empty_field_says_what_it_wants(
+    new_context: NewContext, address: str, field: str, button: str, wanted: str
+) -> None:
+    page = new_context(reduced_motion="reduce").new_page()
+    page.goto(address)
+    empty = tab_to(page, f'[data-role="{field}"]')
+    expect(empty).not_to_have_attribute("aria-invalid", "true")
+    for at in (field, button):
+        tab_to(page, f'[data-role="{at}"]')
+        page.keyboard.press("Enter")
+        expect(empty).to_have_attribute("aria-invalid", "true")
+        expect(empty).to_have_accessible_description(wanted)
+        expect(empty).to_be_focused()
+    alert = page.locator(f'[role="alert"]:has-text("{wanted}")')
+    expect(alert).to_be_visible()
+    flawless(page)
+
+
+def test_a_field_whose_content_is_refused_is_marked_and_says_why(page: Page) -> None:
+    page.goto("/")
+    code = page.locator("#code-heart-to-heart")
+    code.fill("HH1-N-AAAAAA9")
+    page.keyboard.press("Enter")
+    expect(code).to_have_attribute("aria-invalid", "true")
+    expect(code).to_have_accessible_description("This is no deal code. It looks like HH1-N-AAAAAAM.")
+    page.locator('[data-role="name"]').click()
+    name = page.locator('[data-role="name-input"]')
+    page.keyboard.press("Enter")
+    expect(name).to_have_attribute("aria-invalid", "true")
+    expect(name).to_have_accessible_description(
+        "Up to 20 characters. Whoever watches you or plays with you sees it. "
+        "A name has 1 to 20 characters, all of them visible."
+    )
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 568), (390, 844)])
+def test_a_field_is_as_high_as_its_button_on_a_phone(
+    new_context: NewContext, width: int, height: int
+) -> None:
+    page = new_context(viewport={"width": width, "height": height}).new_page()
+    page.goto("/me")
+    page.locator('[data-role="recovery-input"]').wait_for()
+    for role in ("group", "recovery"):
+        (field,) = boxes(page.locator(f'[data-role="{role}-input"]'))
+        (button,) = boxes(page.locator(f'[data-role="{role}-enter"]'))
+        assert field[3] - field[1] == button[3] - button[1]
