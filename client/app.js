@@ -26,6 +26,10 @@ export const DEFAULTS = {
 };
 
 export class App {
+  #root;
+  /** Whether a page is on the screen: until then the focus is where the browser has put it. */
+  arrived = false;
+
   /**
    * @param {object} parts
    * @param {HTMLElement} parts.root where pages go
@@ -35,7 +39,7 @@ export class App {
    * @param {import('./ui/notices.js').Notices} parts.notices
    */
   constructor({ root, i18n, settings, wire, notices }) {
-    this.root = root;
+    this.#root = root;
     this.i18n = i18n;
     this.settings = settings;
     this.wire = wire;
@@ -43,6 +47,18 @@ export class App {
     /** @type {(path: string, how?: { replace?: boolean }) => void} */
     this.go = () => {};
     this.beginning = false;
+  }
+
+  /**
+   * Puts a page, or what comes in its place, on the screen. Who was at what stood there is at the content of what comes:
+   * there the keyboard goes on, and there a screen reader reads.
+   * @param {...Node} nodes
+   */
+  put(...nodes) {
+    const at = document.activeElement;
+    const here = at === document.body || this.#root.contains(at);
+    this.#root.replaceChildren(...nodes);
+    if (here && this.arrived) document.getElementById('main')?.focus({ preventScroll: true });
   }
 
   /** Factor on the duration of animations. */
@@ -304,13 +320,18 @@ export class App {
   }
 
   showSettings() {
+    showDialog(() => this.#settingsDialog());
+  }
+
+  /** @returns {import('./ui/dialog.js').What} */
+  #settingsDialog() {
     const { t, languages } = this.i18n;
     const own = [...games.values()].filter(({ settings }) => settings.length).flatMap((game) => [
       h('h3', null, t(game.title)),
       ...game.settings.map(({ name, label, hint }) => this.#switch(name, t(label), t(hint))),
     ]);
     const privacy = this.wire.table && this.#privacy(this.wire.table.session);
-    showDialog({
+    return {
       role: 'settings',
       title: t('settings.title'),
       closeLabel: t('close'),
@@ -327,7 +348,7 @@ export class App {
           this.#switch('shortcuts', t('settings.shortcuts'), t('settings.shortcutsHint')),
         ),
       ],
-    });
+    };
   }
 
   /** @param {string} name @param {string} label @param {string} hint */

@@ -75,6 +75,7 @@
  * @property {() => boolean} [ranked] where another game is not to be offered in place of this one
  * @property {string | null} replay address of this game's replay, where there can be one
  * @property {(path: string) => void} go
+ * @property {unknown} [kept] what the table kept that stood here before it was drawn anew
  */
 
 /**
@@ -83,6 +84,7 @@
  * @property {(event: KeyboardEvent) => boolean} onKey true: it was for this table
  * @property {() => boolean} underWay whether leaving it would lose something
  * @property {() => void} destroy
+ * @property {() => unknown} [kept] what the player has at hand, for the table that comes in its place
  * @property {() => void} [peopleChanged]
  * @property {() => void} [tick] called a few times a second
  * @property {(action: Action, code: string) => boolean} [refused] true: there is no need to tell the player

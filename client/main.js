@@ -26,7 +26,9 @@ import { rules } from './pages/rules.js';
 import { Router, pageTitle } from './router.js';
 import { Settings, pendingKeeper } from './storage.js';
 import { artwork } from './ui/card.js';
+import { closeDialog, redrawDialog, whenNoneStays } from './ui/dialog.js';
 import { h } from './ui/dom.js';
+import { attend, keepAtHand, letGo } from './ui/keep.js';
 import { Notices } from './ui/notices.js';
 import { Wire } from './wire.js';
 
@@ -44,7 +46,7 @@ const app = new App({ root: page, i18n, settings, wire, notices });
 const router = new Router(
   [
     [/^\/$/, () => home(app)],
-    [/^\/g\/([^/]+)$/, ([session]) => play(app, session)],
+    [/^\/g\/([^/]+)$/, ([session], kept) => play(app, session, kept)],
     [/^\/r\/([^/]+)$/, ([session]) => replay(app, session)],
     [/^\/d\/([^/]+)$/, ([code]) => deal(app, code)],
     [/^\/daily$/, () => day(app, null)],
@@ -60,23 +62,33 @@ const router = new Router(
     [/^\/examples\/([^/]+)$/, ([game]) => example(app, game)],
   ],
   () => missing(app),
-  (title, first) => {
+  () => {
+    closeDialog();
+    letGo();
+  },
+  (title, how) => {
     document.title = pageTitle(title);
-    if (!first) toContent();
+    if (how === 'other') scrollTo(0, 0);
   },
 );
 app.go = (path, how) => router.go(path, how);
 
-function toContent() {
-  document.getElementById('main')?.focus({ preventScroll: true });
-  scrollTo(0, 0);
-}
-
+/** Speaks the language that is chosen. @returns {boolean} whether it is another than before */
 function speak() {
+  const before = i18n.language;
   const language = settings.get('language');
   i18n.choose(language === 'auto' ? navigator.languages : [language]);
   document.documentElement.lang = i18n.language;
   skip.textContent = i18n.t('skip');
+  return i18n.language !== before;
+}
+
+/** The page, and a dialog that can be, are drawn anew in the language that is chosen. */
+function followLanguage() {
+  keepAtHand(() => {
+    if (speak()) router.redraw();
+    redrawDialog();
+  });
 }
 
 function showConnection() {
@@ -99,22 +111,22 @@ function randomId() {
 }
 
 settings.on('change', (name) => {
-  if (name !== 'language' && name !== '*') return;
-  const inSettings = document.querySelector('[data-dialog="settings"]') !== null;
-  speak();
-  router.show();
-  if (inSettings) app.showSettings();
+  // In a dialog something may have been typed or begun: until it is closed all stays as it is.
+  if (name === 'language' || name === '*') whenNoneStays(followLanguage);
 });
 skip.addEventListener('click', (event) => {
   event.preventDefault();
-  toContent();
+  document.getElementById('main')?.focus({ preventScroll: true });
+  scrollTo(0, 0);
 });
 net.on('state', showConnection);
 wire.on('pending', () => net.state === 'lost' && showConnection());
 wire.on('store', (answering) => notices.banner(answering ? '' : i18n.t('connection.store')));
 
 document.body.prepend(artwork());
+attend();
 speak();
 showConnection();
 net.start();
 router.start();
+app.arrived = true;

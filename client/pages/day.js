@@ -16,10 +16,10 @@ import { pageTitle } from '../router.js';
 import { BoardView } from '../ui/boards.js';
 import { h } from '../ui/dom.js';
 import { icon } from '../ui/icons.js';
+import { keepFocus } from '../ui/keep.js';
 import { Countdown, leaf } from '../ui/leaf.js';
 import { resultFacts, shareText } from '../ui/result.js';
 import { copy, failure, loading, shell } from '../ui/shell.js';
-import { keepFocus } from '../ui/standings.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../api.js').Day} Day */

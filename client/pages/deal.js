@@ -10,7 +10,7 @@ export function deal(app, code) {
   app.wire.leave();
   const game = [...games.values()].find(({ readsCode }) => readsCode?.(code));
   if (!game) return message(app, app.codeText('bad_code'));
-  app.root.replaceChildren(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, t('play.waiting'))));
+  app.put(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, t('play.waiting'))));
   const date = game.day?.(code);
   let here = true;
   void app.begin(game.name, { code }, { replace: true }).then((refused) => {

@@ -4,7 +4,7 @@
 
 import { ApiError, get, post } from '../api.js';
 import { h, nameTag } from '../ui/dom.js';
-import { closeDialog, showDialog } from '../ui/dialog.js';
+import { showDialog } from '../ui/dialog.js';
 import { copy, failure, loading, shell } from '../ui/shell.js';
 import { tell } from './me.js';
 
@@ -31,10 +31,7 @@ export function group(app, id) {
   void load();
   return {
     title: t('group.title'),
-    destroy() {
-      asked.abort();
-      closeDialog();
-    },
+    destroy: () => asked.abort(),
   };
 }
 

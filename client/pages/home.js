@@ -5,6 +5,7 @@ import { emblem } from '../ui/card.js';
 import { DayCard } from '../ui/day-card.js';
 import { h, nameTag } from '../ui/dom.js';
 import { fieldError } from '../ui/field.js';
+import { keepFocus } from '../ui/keep.js';
 import { ways } from '../ui/shell.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -19,14 +20,18 @@ export function home(app) {
   const begun = new Map([...games.keys()].map((name) => [name, h('div', { class: 'begun' })]));
   /** @type {string | null} the day's attempt, which its card goes on with */
   let ranked = null;
+  let seen = '';
   const showWelcome = () => {
     const { name = '', sessions: all = [] } = app.wire.welcome ?? {};
     const sessions = all.filter(([session]) => session !== ranked);
-    who.replaceChildren(...whoContent(app, name));
+    const told = JSON.stringify([name, sessions]);
+    if (told === seen) return;
+    seen = told;
+    keepFocus(who, () => who.replaceChildren(...whoContent(app, name)));
     for (const [game, place] of begun) {
       const [latest, ...others] = sessions.filter(([, its]) => its === game);
-      place.replaceChildren(...(latest ? [h('a', { class: 'button plain wide', 'data-role': 'continue', href: address(latest) }, t('home.continue'))] : []));
-      if (others.length) place.append(olderGames(app, others));
+      const link = latest && h('a', { class: 'button plain wide', 'data-role': 'continue', href: address(latest) }, t('home.continue'));
+      keepFocus(place, () => place.replaceChildren(...[link, others.length > 0 && olderGames(app, others)].filter((part) => part instanceof Node)));
     }
   };
   showWelcome();
@@ -37,7 +42,7 @@ export function home(app) {
     showWelcome();
   });
   app.wire.watch('daily');
-  app.root.replaceChildren(
+  app.put(
     h(
       'div',
       { class: 'home' },

@@ -15,7 +15,7 @@ export function learn(app, name) {
   const { t } = i18n;
   const root = h('main', { id: 'main', tabindex: -1 });
   const title = t('nav.learn', { game: t(game.title) });
-  app.root.replaceChildren(
+  app.put(
     h('div', { class: 'lesson-page' }, h('header', { class: 'home-bar' }, h('a', { class: 'brand', href: '/' }, emblem('hearts'), 'heartroom'), h('h1', { class: 'lesson-title' }, title)), root),
   );
   const end = h('button', { type: 'button', class: 'button main', 'data-role': 'play', onclick: () => void app.quick(game.name) }, t('home.playNow'));

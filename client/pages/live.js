@@ -8,9 +8,9 @@ import { Fresh } from '../fresh.js';
 import { games } from '../games.js';
 import { h } from '../ui/dom.js';
 import { icon } from '../ui/icons.js';
+import { keepFocus } from '../ui/keep.js';
 import { nameOf } from '../ui/people.js';
 import { failure, loading, shell } from '../ui/shell.js';
-import { keepFocus } from '../ui/standings.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../api.js').LiveGame} LiveGame */

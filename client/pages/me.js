@@ -6,7 +6,7 @@
 import { ApiError, get, post } from '../api.js';
 import { h, nameTag } from '../ui/dom.js';
 import { fieldError } from '../ui/field.js';
-import { closeDialog, showDialog } from '../ui/dialog.js';
+import { showDialog } from '../ui/dialog.js';
 import { copy, failure, loading, shell } from '../ui/shell.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -36,7 +36,6 @@ export function me(app) {
     destroy() {
       off();
       asked.abort();
-      closeDialog();
     },
   };
 }

@@ -12,7 +12,7 @@ import { h } from '../ui/dom.js';
  */
 export function message(app, text, ...more) {
   const { t } = app.i18n;
-  app.root.replaceChildren(
+  app.put(
     h('main', { class: 'message', id: 'main', tabindex: -1 }, emblem('hearts', 'message-heart'), h('h1', null, text), h('div', { class: 'choices' }, more, h('a', { class: `button ${more.length ? 'plain' : 'main'}`, href: '/', 'data-role': 'home' }, t('nav.home')))),
   );
   document.title = pageTitle(text);

@@ -24,15 +24,18 @@ import { WaitingRoom, factsOf } from './waiting.js';
 /** @typedef {import('../games.js').Game} Game */
 /** @typedef {import('../wire.js').Table} Table */
 
+/** @typedef {{ place: string, ended: boolean, table: unknown }} Kept when the page is drawn anew */
+
 const TICK_MS = 250;
 
-/** @param {App} app @param {string} session @returns {import('../router.js').Shown} */
-export function play(app, session) {
+/** @param {App} app @param {string} session @param {unknown} [handed] what `kept` said @returns {import('../router.js').Shown} */
+export function play(app, session, handed) {
   const { wire, i18n } = app;
   /** @type {Seated | WaitingRoom | null} */
   let shown = null;
   let place = '';
   let title = '';
+  let kept = /** @type {Kept | undefined} */ (handed);
   const show = (/** @type {Table} */ table) => {
     const game = games.get(table.game);
     if (!game) return message(app, i18n.t('code.unknown_game'));
@@ -42,7 +45,8 @@ export function play(app, session) {
     if (place !== its) {
       shown?.destroy();
       place = its;
-      shown = table.started ? new Seated(app, game, table) : new WaitingRoom(app, game, table);
+      shown = table.started ? new Seated(app, game, table, kept?.place === its ? kept : undefined) : new WaitingRoom(app, game, table);
+      kept = undefined;
       title = i18n.t(game.title);
       document.title = pageTitle(title);
     }
@@ -79,15 +83,15 @@ export function play(app, session) {
       if (!shown?.refused(action, code)) app.notices.toast(app.codeText(code), code);
     }),
   ];
-  app.root.replaceChildren(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, i18n.t('play.waiting'))));
+  app.put(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, i18n.t('play.waiting'))));
   wire.join(session);
   if (wire.table) showPeople(wire.table);
   return {
     title, // that of a table which is known already is on the screen
+    kept: () => (shown instanceof Seated ? { place, ...shown.kept() } : undefined),
     destroy() {
       for (const off of offs) off();
       shown?.destroy();
-      closeDialog();
     },
   };
 }
@@ -113,8 +117,8 @@ class Seated {
   #timer;
   #onKey = (/** @type {KeyboardEvent} */ event) => this.#key(event);
 
-  /** @param {App} app @param {Game} game @param {Table} table */
-  constructor(app, game, { session, seat, view }) {
+  /** @param {App} app @param {Game} game @param {Table} table @param {Kept} [kept] */
+  constructor(app, game, { session, seat, view }, kept) {
     const { i18n } = app;
     const date = game.day?.(game.code(view)) ?? null;
     this.seat = seat;
@@ -124,7 +128,7 @@ class Seated {
     this.#game = game;
     this.#frame = new Frame({ title: i18n.t(game.title), homeLabel: i18n.t('nav.home'), toolsLabel: i18n.t('tool.all') });
     if (!game.party) this.#frame.addInfo('time', i18n.t('info.time'));
-    app.root.replaceChildren(this.#frame.element);
+    app.put(this.#frame.element);
     this.#table = game.createTable({
       frame: this.#frame,
       i18n,
@@ -147,7 +151,9 @@ class Seated {
       ranked: () => this.#mayBeRanked,
       replay: `/r/${encodeURIComponent(session)}`,
       go: (path) => app.go(path),
+      kept: kept?.table,
     });
+    if (kept?.ended) this.#showEnded();
     // Who only looks on and reaches for a card is told why nothing happens.
     if (seat === null) this.#frame.board.addEventListener('click', () => this.#frame.heedRibbon());
     this.#addTools(session);
@@ -182,12 +188,21 @@ class Seated {
     return this.#table.refused?.(action, code) ?? false;
   }
 
+  /** What the player has at hand. @returns {Omit<Kept, 'place'>} */
+  kept() {
+    return { ended: this.#ended, table: this.#table.kept?.() };
+  }
+
+  #showEnded() {
+    this.#ended = true;
+    this.#frame.setLastRibbon(this.#app.i18n.t('code.ended'));
+  }
+
   /** It goes no further. */
   ended() {
     const app = this.#app;
     const { t } = app.i18n;
-    this.#ended = true;
-    this.#frame.setRibbon(t('code.ended'));
+    this.#showEnded();
     const again = this.seat !== null && !this.#mayBeRanked;
     showDialog({
       role: 'ended',

@@ -30,7 +30,7 @@ const SPEEDS = /** @type {Record<string, number>} */ ({ slow: 2200, normal: 1200
 function viewer(app, address, title, file) {
   const { t } = app.i18n;
   app.wire.leave();
-  app.root.replaceChildren(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, t('replay.loading'))));
+  app.put(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, t('replay.loading'))));
   const asked = new AbortController();
   /** @type {Viewer | null} */
   let shown = null;
@@ -48,7 +48,6 @@ function viewer(app, address, title, file) {
     destroy() {
       asked.abort();
       shown?.destroy();
-      closeDialog();
     },
   };
 }
@@ -121,7 +120,7 @@ class Viewer {
     this.#people = { names, chairs: names.map((_, its) => (bots[its] ? 'bot' : 'here')), own: seat };
     this.#frame = new Frame({ title, homeLabel: t('nav.home'), toolsLabel: t('replay.controls') });
     this.#frame.addInfo('time', t('info.time'));
-    app.root.replaceChildren(this.#frame.element);
+    app.put(this.#frame.element);
     this.#table = game.createTable({
       frame: this.#frame,
       i18n,

@@ -12,7 +12,7 @@ export function rules(app, name) {
   app.wire.leave();
   const { t } = app.i18n;
   const title = t('rules.title', { game: t(game.title) });
-  app.root.replaceChildren(
+  app.put(
     h(
       'div',
       { class: 'reading' },

@@ -72,7 +72,7 @@ export class WaitingRoom {
     this.#frame.board.classList.add('scrolls');
     this.#frame.board.append(this.#root);
     this.#addTools(seated);
-    app.root.replaceChildren(this.#frame.element);
+    app.put(this.#frame.element);
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
   }
 
@@ -101,11 +101,6 @@ export class WaitingRoom {
 
   destroy() {
     clearInterval(this.#timer);
-    const { root } = this.#app;
-    if (!this.#frame.element.contains(document.activeElement)) return;
-    // What comes in its place finds the focus where it will stand, and takes it.
-    root.tabIndex = -1;
-    root.focus();
   }
 
   get #link() {

@@ -4,8 +4,9 @@
 import { boardPath, get } from '../api.js';
 import { Fresh } from '../fresh.js';
 import { h, set } from './dom.js';
+import { keepFocus } from './keep.js';
 import { failure, loading } from './shell.js';
-import { keepFocus, standings } from './standings.js';
+import { standings } from './standings.js';
 import { tabPanel, tabs } from './tabs.js';
 
 /** @typedef {import('../app.js').App} App */

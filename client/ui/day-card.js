@@ -9,6 +9,7 @@ import { get } from '../api.js';
 import { exactTime, longDate, signed, todayHere } from '../figures.js';
 import { Fresh } from '../fresh.js';
 import { h, set } from './dom.js';
+import { keepFocus } from './keep.js';
 import { Countdown, leaf } from './leaf.js';
 import { failureText } from './shell.js';
 
@@ -81,11 +82,9 @@ export class DayCard {
     const href = running ? `/g/${encodeURIComponent(day.session ?? '')}` : '/daily';
     const done = !running && day.state !== 'new';
     const label = running ? 'daily.continue' : done ? 'daily.seeResult' : 'daily.go';
-    this.#body.replaceChildren(
-      this.#line(day),
-      h('a', { class: `button ${done ? 'plain' : 'main'}`, href, 'data-role': 'day-go' }, t(label)),
-      this.#countdown.element,
-    );
+    const go = h('a', { class: `button ${done ? 'plain' : 'main'}`, href, 'data-role': 'day-go' }, t(label));
+    const content = [this.#line(day), go, this.#countdown.element];
+    keepFocus(this.#body, () => this.#body.replaceChildren(...content));
   }
 
   /** @param {Day} day */

@@ -2,6 +2,7 @@
 
 import { h } from './dom.js';
 import { icon } from './icons.js';
+import { whereabouts } from './keep.js';
 
 /**
  * @typedef {object} Choice
@@ -11,50 +12,84 @@ import { icon } from './icons.js';
  * @property {() => void} [run] what it does, after the dialog is closed
  */
 
-/** @type {HTMLDialogElement | null} */
-let open = null;
+/**
+ * @typedef {object} What
+ * @property {string} role data-dialog of the element
+ * @property {string} title
+ * @property {import('./dom.js').Child[]} [body]
+ * @property {Choice[]} [choices]
+ * @property {string} closeLabel
+ * @property {() => void} [closed]
+ */
 
 /**
- * Shows a dialog, in place of any other.
- * @param {object} what
- * @param {string} what.role data-dialog of the element
- * @param {string} what.title
- * @param {import('./dom.js').Child[]} [what.body]
- * @param {Choice[]} [what.choices]
- * @param {string} what.closeLabel
- * @param {() => void} [what.closed]
+ * @typedef {object} Open
+ * @property {HTMLDialogElement} dialog
+ * @property {(() => What) | null} again what it shows, asked anew; null: it stays as it is
+ * @property {(() => Element | undefined) | null} opener what had the focus before
+ */
+
+/** @type {Open | null} */
+let open = null;
+/** What is to be done when no dialog stays as it is. @type {(() => void) | null} */
+let waiting = null;
+
+/**
+ * Shows a dialog, in place of any other. What a function says is asked anew when the dialog is drawn anew; any other
+ * dialog stays as it is until it is closed.
+ * @param {What | (() => What)} given
  * @returns {HTMLDialogElement}
  */
-export function showDialog({ role, title, body = [], choices = [], closeLabel, closed }) {
+export function showDialog(given) {
   closeDialog();
-  const heading = h('h2', { id: 'dialog-title', tabindex: -1 }, title);
-  const dialog = h(
-    'dialog',
-    { class: 'dialog', 'data-dialog': role, 'aria-labelledby': 'dialog-title' },
-    h('button', { type: 'button', class: 'dialog-close', 'data-role': 'close', 'aria-label': closeLabel, onclick: closeDialog }, icon('close')),
-    h(
-      'div',
-      { class: 'dialog-body' },
-      heading,
-      ...body,
-      choices.length > 0 && h('div', { class: 'choices' }, choices.map(choiceButton)),
-    ),
-  );
+  const again = typeof given === 'function' ? given : null;
+  const what = typeof given === 'function' ? given() : given;
+  const at = document.activeElement;
+  const dialog = h('dialog', { class: 'dialog', 'data-dialog': what.role, 'aria-labelledby': 'dialog-title' }, contentOf(what));
   dialog.addEventListener('click', (event) => {
     if (event.target === dialog) closeDialog();
   });
   dialog.addEventListener('close', () => {
-    dialog.remove();
-    if (open === dialog) open = null;
-    closed?.();
+    if (open?.dialog === dialog) closeDialog();
+    what.closed?.();
+    if (waiting) whenNoneStays(waiting);
   });
+  open = { dialog, again, opener: at && at !== document.body ? whereabouts(at) : null };
   document.body.append(dialog);
   dialog.showModal();
-  const first = dialog.querySelector('[autofocus], .choices .main');
+  const first = dialog.querySelector('[autofocus], .choices .main') ?? dialog.querySelector('h2');
   // A dialog higher than the screen opens at its beginning, wherever the focus is.
-  (first instanceof HTMLElement ? first : heading).focus({ preventScroll: true });
-  open = dialog;
+  if (first instanceof HTMLElement) first.focus({ preventScroll: true });
   return dialog;
+}
+
+/** @param {What} what */
+function contentOf({ title, body = [], choices = [], closeLabel }) {
+  return [
+    h('button', { type: 'button', class: 'dialog-close', 'data-role': 'close', 'aria-label': closeLabel, onclick: closeDialog }, icon('close')),
+    h(
+      'div',
+      { class: 'dialog-body' },
+      h('h2', { id: 'dialog-title', tabindex: -1 }, title),
+      ...body,
+      choices.length > 0 && h('div', { class: 'choices' }, choices.map(choiceButton)),
+    ),
+  ];
+}
+
+/** Draws the dialog that is open anew, if it is one that can be. */
+export function redrawDialog() {
+  if (open?.again) open.dialog.replaceChildren(...contentOf(open.again()));
+}
+
+/**
+ * Does something that would take away what is shown, once no dialog is open but one that can be drawn anew.
+ * @param {() => void} run
+ */
+export function whenNoneStays(run) {
+  const stays = open !== null && !open.again;
+  waiting = stays ? run : null;
+  if (!stays) run();
 }
 
 /** @param {Choice} choice */
@@ -68,10 +103,15 @@ function choiceButton({ label, role, kind = 'plain', run }) {
 
 /** Closes the dialog that is open, if any. It is gone at once; `closed` is called a moment later. */
 export function closeDialog() {
-  const dialog = open;
+  if (!open) return;
+  const { dialog, opener } = open;
   open = null;
-  dialog?.close();
-  dialog?.remove(); // its `close` event is yet to come, and the next dialog may be there before
+  dialog.close();
+  dialog.remove(); // its `close` event is yet to come, and the next dialog may be there before
+  // The browser gives the focus back to what had it before, if that is still there.
+  if (!opener || document.activeElement !== document.body) return;
+  const back = opener() ?? document.getElementById('main');
+  if (back instanceof HTMLElement) back.focus({ preventScroll: true });
 }
 
 /**
@@ -79,7 +119,7 @@ export function closeDialog() {
  * @param {Node} part
  */
 export function closeDialogOf(part) {
-  if (open?.contains(part)) closeDialog();
+  if (open?.dialog.contains(part)) closeDialog();
 }
 
 /** Whether a dialog is open, and has the keyboard. */

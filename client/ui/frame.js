@@ -23,6 +23,7 @@ export class Frame {
   #tools = h('section', { class: 'tools' });
   /** @type {ReturnType<typeof setTimeout> | undefined} while the ribbon is to be noticed */
   #heeded;
+  #lastSaid = false;
   /** @type {Map<string, HTMLElement>} */
   #values = new Map();
   /** @type {HTMLElement} */
@@ -36,6 +37,7 @@ export class Frame {
    */
   constructor({ title, homeLabel, toolsLabel }) {
     this.#tools.setAttribute('aria-label', toolsLabel);
+    this.board.setAttribute('aria-label', title);
     this.element = h(
       'div',
       { class: 'frame' },
@@ -115,8 +117,15 @@ export class Frame {
 
   /** A line over the board, e.g. who is being watched. @param {...(Node | string)} content empty: none */
   setRibbon(...content) {
+    if (this.#lastSaid) return;
     this.element.querySelector('.ribbon')?.remove();
     if (content.length) this.element.append(h('p', { class: 'ribbon', role: 'status', 'data-role': 'ribbon' }, content));
+  }
+
+  /** Says there what nothing else is to be said after. @param {string} text */
+  setLastRibbon(text) {
+    this.setRibbon(text);
+    this.#lastSaid = true;
   }
 
   /** Draws attention to that line for a moment. */

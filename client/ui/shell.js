@@ -31,7 +31,7 @@ export function ways({ i18n: { t } }, current) {
  */
 export function shell(app, current, ...content) {
   const brand = h('a', { class: 'brand', href: '/', 'aria-label': app.i18n.t('nav.homeLong') }, emblem('hearts'), 'heartroom');
-  app.root.replaceChildren(h('div', { class: 'reading ledger' }, h('header', { class: 'home-bar' }, brand, ways(app, current)), h('main', { id: 'main', tabindex: -1 }, ...content)));
+  app.put(h('div', { class: 'reading ledger' }, h('header', { class: 'home-bar' }, brand, ways(app, current)), h('main', { id: 'main', tabindex: -1 }, ...content)));
 }
 
 /** Why something could not be fetched. @param {App} app @param {string} code */

@@ -44,19 +44,3 @@ export function standings({ t, number }, { caption, rows, columns }) {
     ),
   );
 }
-
-/**
- * Does `change` to what is in `root`; what had the focus there, or what stands for it now, has it afterwards.
- * @param {HTMLElement} root
- * @param {() => void} change
- */
-export function keepFocus(root, change) {
-  const at = document.activeElement;
-  const key = at && root.contains(at) ? [...KEYS].map((name) => [name, at.getAttribute(name)]).find(([, value]) => value) : null;
-  change();
-  if (!key) return;
-  const again = root.querySelector(`[${key[0]}="${CSS.escape(String(key[1]))}"]`);
-  if (again instanceof HTMLElement) again.focus({ preventScroll: true });
-}
-
-const KEYS = ['href', 'id', 'data-role'];

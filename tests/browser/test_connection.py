@@ -370,6 +370,12 @@ def test_a_game_that_the_house_ends_is_over_and_says_what_can_be_done(
 
     page.reload()
     page.locator('[data-dialog="ended"] [data-role="close"]').click()
+    page.locator('[data-role="settings"]').click()
+    page.locator('[data-setting="language"]').select_option("nb")
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
+    ribbon = page.locator('[data-role="ribbon"]')
+    expect(ribbon).to_have_text("De som driver dette kortrommet, har avsluttet partiet.")
     page.keyboard.press("n")
     expect(page).not_to_have_url(f"{server.url}/s/{session}")
     again = HeartTable(page)

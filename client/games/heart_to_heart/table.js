@@ -6,6 +6,7 @@ import { showDialog } from '../../ui/dialog.js';
 import { h, set } from '../../ui/dom.js';
 import { Flights } from '../../ui/flight.js';
 import { icon } from '../../ui/icons.js';
+import { comesTo } from '../../ui/keep.js';
 import { layout, nearest, nextTowards, rowOf } from './layout.js';
 import * as motion from './motion.js';
 import { keptSelection, outlook, partnered, tap } from './taps.js';
@@ -16,6 +17,7 @@ import { GATHERED_MS, celebrate } from './win.js';
 /** @typedef {import('../../games.js').Position} Position */
 /** @typedef {import('../../wire.js').View} View */
 /** @typedef {import('./view.js').Change} Change */
+/** @typedef {{ selected: number | null, cursor: number, told: string }} Kept when the table is drawn anew */
 
 /** For so long a place whose card has just gone swallows taps: they were meant for that card. */
 const SWALLOW_MS = 220;
@@ -36,6 +38,8 @@ export class Table {
   #selected = null;
   /** The place that the keyboard is at. */
   #cursor = 25;
+  /** The end that a dialog has told of. */
+  #told = '';
   /** @type {import('./layout.js').Layout} */
   #layout = layout(600, 600);
   /** Places whose card is still in the air. @type {Set<number>} */
@@ -65,6 +69,8 @@ export class Table {
   constructor(host) {
     this.#host = host;
     const { t } = host.i18n;
+    const kept = /** @type {Kept | undefined} */ (host.kept);
+    if (kept) [this.#selected, this.#cursor, this.#told] = [kept.selected, kept.cursor, kept.told];
     for (const place of [...places, STOCK, DISCARD]) this.#spots.set(place, this.#spot(place));
     this.#root = h(
       'div',
@@ -89,10 +95,11 @@ export class Table {
     const before = this.#position;
     this.#position = position;
     const ahead = this.#ahead();
-    this.#selected = before && keptSelection(before.view, position.view, ahead, this.#selected);
+    this.#selected = keptSelection((before ?? position).view, position.view, ahead, this.#selected);
     if (before && before.version !== position.version) this.#happened(before.view, position);
     else if (!before) this.#first();
     this.#paint();
+    if (!before) this.#takeFocus();
   }
 
   /** @param {KeyboardEvent} event @returns {boolean} */
@@ -112,6 +119,11 @@ export class Table {
     if (!this.#position) return false;
     const { status, moves } = this.#now();
     return status !== 'won' && moves > 0;
+  }
+
+  /** @returns {Kept} */
+  kept() {
+    return { selected: this.#selected, cursor: this.#cursor, told: this.#told };
   }
 
   destroy() {
@@ -252,6 +264,11 @@ export class Table {
     this.#at(this.#cursor).tabIndex = 0;
   }
 
+  /** Who comes to the table is at its cards. */
+  #takeFocus() {
+    if (this.#host.interactive && comesTo(this.#root)) this.#at(this.#cursor).focus();
+  }
+
   // ---- what is seen
 
   #paint() {
@@ -368,9 +385,9 @@ export class Table {
   #first() {
     const { status, counted, rank } = this.#now();
     if (!this.#host.interactive) return;
-    if (status === 'stuck') this.#showStuck();
-    if (status === 'won') this.#showWon();
-    if (counted === 0 && this.#host.pace()) motion.deal(this.#stage, rank);
+    if (status === 'stuck' && this.#told !== status) this.#showStuck();
+    if (status === 'won' && this.#told !== status) this.#showWon();
+    if (counted === 0 && this.#host.pace() && !this.#host.kept) motion.deal(this.#stage, rank);
   }
 
   /** @param {View} before @param {Position} position */
@@ -384,6 +401,7 @@ export class Table {
       this.#say(what, now);
     }
     if (now.status === was.status) return;
+    this.#told = '';
     if (now.status === 'won') this.#feast(Boolean(jump));
     else this.#endFeast();
     if (!this.#host.interactive) return;
@@ -447,6 +465,7 @@ export class Table {
     const { i18n, elapsedMs, newGame, result, ranked, share, replay, go } = this.#host;
     const { t } = i18n;
     const { score, moves, undos, counted, code } = this.#now();
+    this.#told = 'won';
     const facts = [
       [t('info.time'), i18n.time(elapsedMs()), 'time'],
       [t('info.score'), i18n.number(score), 'score'],
@@ -470,6 +489,7 @@ export class Table {
     const { i18n, newGame, ranked } = this.#host;
     const { t } = i18n;
     const { canUndo } = this.#ahead();
+    this.#told = 'stuck';
     this.#stuckDialog = showDialog({
       role: 'stuck',
       title: t('hh.stuck'),

@@ -38,9 +38,14 @@ export class Hand {
   #interactive;
   element;
 
-  /** @param {import('../../i18n.js').I18n} i18n @param {((card: Card) => void) | null} tap null: the cards are only looked at */
-  constructor(i18n, tap) {
+  /**
+   * @param {import('../../i18n.js').I18n} i18n
+   * @param {((card: Card) => void) | null} tap null: the cards are only looked at
+   * @param {Card | null} [cursor] where the keyboard is
+   */
+  constructor(i18n, tap, cursor = null) {
     this.#i18n = i18n;
+    this.#cursor = cursor;
     this.#interactive = tap !== null;
     this.#tap = tap ?? (() => {});
     this.element = h('div', { class: 'hand', role: 'group', 'data-role': 'hand', 'aria-label': i18n.t('hearts.hand') });
@@ -97,6 +102,11 @@ export class Hand {
     const at = this.#cursor === null ? undefined : this.#elements.get(this.#cursor);
     at?.focus();
     return at !== undefined;
+  }
+
+  /** The keyboard's place. */
+  get cursor() {
+    return this.#cursor;
   }
 
   get focused() {

@@ -8,6 +8,7 @@ import { cardBack } from '../../ui/card.js';
 import { showDialog } from '../../ui/dialog.js';
 import { h, nameTag, set } from '../../ui/dom.js';
 import { Flights } from '../../ui/flight.js';
+import { comesTo } from '../../ui/keep.js';
 import { isolatedName, nameOf } from '../../ui/people.js';
 import { rise } from '../../ui/rise.js';
 import { SeatPlate } from '../../ui/seat.js';
@@ -28,6 +29,7 @@ import { SEATS, lastTrick, playerOf, plays, received, spread, trickOnTable, unfo
 /** @typedef {import('./view.js').Card} Card */
 /** @typedef {import('./view.js').Spread} Spread */
 /** @typedef {import('./motion.js').Lying} Lying */
+/** @typedef {{ chosen: Card[], cursor: Card | null }} Kept when the table is drawn anew */
 
 const PLACES = ['own', 'left', 'across', 'right'];
 /** How long a whole trick stays. Less than a bot takes, so that what is shown keeps up. */
@@ -89,9 +91,11 @@ export class Table {
     this.#host = host;
     const { i18n, seat, interactive, frame } = host;
     const { t } = i18n;
+    const kept = /** @type {Kept | undefined} */ (host.kept);
+    this.#chosen = new Set(kept?.chosen);
     this.#base = seat ?? 0;
     this.#plates = SEATS.map((its) => new SeatPlate(i18n, its, its === seat));
-    this.#hand = new Hand(i18n, interactive ? (card) => this.#tap(card) : null);
+    this.#hand = new Hand(i18n, interactive ? (card) => this.#tap(card) : null, kept?.cursor);
     this.#middle = new Middle(i18n, (its) => this.#place(its));
     this.#panel = new Panel({ i18n, people: host.people, seat, interactive, order: this.#order, replay: host.replay, pass: () => this.#pass(), next: () => this.#act(['next'], true), again: host.newGame, go: host.go });
     this.#claim = h('button', { type: 'button', class: 'button main small', 'data-role': 'claim', hidden: true, onclick: () => this.#askClaim() }, t('hearts.claim'));
@@ -158,6 +162,11 @@ export class Table {
 
   underWay() {
     return this.#latest !== null && this.#now().phase !== 'over';
+  }
+
+  /** @returns {Kept} */
+  kept() {
+    return { chosen: [...this.#chosen], cursor: this.#hand.cursor };
   }
 
   destroy() {
@@ -450,7 +459,7 @@ export class Table {
     const now = this.#seen();
     this.#swept = this.#wholeTrick(now) ?? '';
     this.#middle.showBroken(now.broken, false);
-    if (first && this.#host.interactive) this.#firstSight(now);
+    if (first && this.#host.interactive && !this.#host.kept) this.#firstSight(now);
   }
 
   /** @param {Spread} now */
@@ -570,7 +579,7 @@ export class Table {
     this.#middle.showBroken(false, false);
     this.#paint();
     this.#hand.deal(this.#host.pace());
-    if (this.#host.interactive && document.activeElement === document.body) this.#hand.focus();
+    if (this.#host.interactive && this.#isAdrift()) this.#hand.focus();
     if (now.phase === 'playing') this.#host.notices.toast(this.#host.i18n.t('hearts.noPass'), 'no-pass');
     return 0;
   }
@@ -737,17 +746,21 @@ export class Table {
     this.#keepFocus(focused, was);
   }
 
-  /** The focus that was in what stood here before goes to the hand. */
+  /** Who comes to the table is at their hand. */
   #takeFocus() {
-    const at = document.activeElement;
-    if (this.#host.interactive && at !== document.body && at?.contains(this.#root)) this.#hand.focus();
+    if (this.#host.interactive && comesTo(this.#root)) this.#hand.focus();
+  }
+
+  /** Whether the focus is at nothing in particular. */
+  #isAdrift() {
+    return document.activeElement?.contains(this.#root) ?? true;
   }
 
   /** The focus is where the player has something to do. @param {boolean} focused @param {string | undefined} was */
   #keepFocus(focused, was) {
     const kind = this.#panel.element.dataset.panel;
     if (!this.#host.interactive || kind === was) return;
-    const lost = document.activeElement === document.body;
+    const lost = this.#isAdrift();
     if (kind === 'scored' || kind === 'over') {
       const button = this.#panel.element.querySelector('.main');
       if (lost && button instanceof HTMLElement) button.focus({ preventScroll: true });
