@@ -3,7 +3,7 @@
 
 import { h } from './dom.js';
 
-const TOAST_MS = 3200;
+const TOAST_MS = 5000;
 const MOST_TOASTS = 3;
 
 export class Notices {
