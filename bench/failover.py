@@ -37,7 +37,7 @@ from heartroom.client import ACK, ACT, CREATED, DIFF, JOIN, NEW, REJECT, SNAPSHO
 from heartroom.sessions.log import unpack
 from heartroom.store.store import Store
 from tests.support.clusters import Server
-from tests.support.stores import eventually
+from tests.support.stores import BINARIES, eventually
 
 KINDS: Final = ("kill", "lag", "pause", "move")
 
@@ -348,10 +348,10 @@ async def _until(holds: Callable[[], bool], what: str, players: list[Player]) ->
 
 @contextlib.contextmanager
 def _standing(
-    name: str, replicas: int, waited_for: int, guard: bool, parent: Path | None
+    standing: contextlib.AbstractContextManager[Place], waited_for: int
 ) -> Iterator[tuple[Place, dict[int, Served]]]:
     """The servers of the store, and a node for each way of waiting."""
-    with PLACES[name](replicas, guard, parent) as place, contextlib.ExitStack() as stack:
+    with standing as place, contextlib.ExitStack() as stack:
         deal_days(place.url)
         nodes = {
             wait: stack.enter_context(serving_node(place.url, {"HEARTROOM_REDIS_WAIT": str(wait)}))
@@ -388,8 +388,13 @@ _COST = "{:<16}{:>5}{:>11}{:>11}{:>11}{:>12}{:>8}{:>8}{:>7}{:>8}"
     type=click.IntRange(0, 5),
     help="How many of them the second node waits for.",
 )
+@click.option("--server", default="valkey", type=click.Choice(sorted(BINARIES)), help="Of the store.")
 @click.option(
-    "--guard", is_flag=True, help="The primary takes nothing without a replica (min-replicas-to-write)."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A setting of the store's servers, such as min-replicas-to-write=1.",
 )
 @click.option("--repeats", default=5, type=click.IntRange(1, 100), help="Of what waiting costs.")
 @click.option("--seconds", default=5.0, type=click.FloatRange(0.5, 60), help="Window of one run of that.")
@@ -416,7 +421,8 @@ def main(
     lag_ms: float,
     replicas: int,
     wait: int,
-    guard: bool,
+    server: str,
+    settings: tuple[str, ...],
     repeats: int,
     seconds: float,
     seed: int,
@@ -440,7 +446,9 @@ def main(
     runs.allow_files(8 * players + 1000)
     raw: list[dict[str, object]] = []
     try:
-        with _standing(place_name, replicas, wait or replicas, guard, parent) as (place, nodes):
+        own = dict(setting.split("=", 1) for setting in settings)
+        standing = PLACES[place_name](BINARIES[server], replicas, own, parent)
+        with _standing(standing, wait or replicas) as (place, nodes):
             if "loss" in parts:
                 _losses(
                     Round(place, nodes, players, rate, lag_ms / 1000), kinds.split(","), rounds, seed, raw

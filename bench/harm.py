@@ -10,11 +10,10 @@ import contextlib
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, Protocol
 
-from bench.places import VALKEY
 from tests.support.clusters import Cluster, Server, Watched, cluster, watched
 
 _SILENCE_MS: Final = 2_000
@@ -165,30 +164,32 @@ def _leads(node: Server) -> bool:
 
 
 @contextlib.contextmanager
-def sentinels(replicas: int, guard: bool, parent: Path | None) -> Iterator[Place]:
-    """A primary with so many replicas, and three Sentinels. `guard`: it takes nothing without a replica.
+def sentinels(
+    binary: str, replicas: int, settings: Mapping[str, str], parent: Path | None
+) -> Iterator[Place]:
+    """A primary with so many replicas, and three Sentinels. `settings`: of the primary and the replicas.
     `parent`: where their files are made."""
     with watched(
-        VALKEY,
+        binary,
         replicas=replicas,
         appendfsync="always",
         down_after_ms=_SILENCE_MS,
         parent=parent or tempfile.gettempdir(),
-        min_replicas_to_write=str(int(guard)),
+        **settings,
     ) as made:
         yield Sentinels(made)
 
 
 @contextlib.contextmanager
-def shards(replicas: int, guard: bool, parent: Path | None) -> Iterator[Place]:
+def shards(binary: str, replicas: int, settings: Mapping[str, str], parent: Path | None) -> Iterator[Place]:
     """Three shards, each with so many replicas; the rest as for `sentinels`."""
     with cluster(
-        VALKEY,
+        binary,
         replicas=replicas,
         appendfsync="always",
         node_timeout_ms=_SILENCE_MS,
         parent=parent or tempfile.gettempdir(),
-        min_replicas_to_write=str(int(guard)),
+        **settings,
     ) as made:
         yield Shards(made)
 
