@@ -18,6 +18,7 @@ from heartroom.games import heart_to_heart
 from heartroom.games.game import Action, Refused, games, rules
 from heartroom.games.heart_to_heart import HeartToHeart
 from heartroom.sessions.house import House
+from heartroom.sessions.live import Live
 from heartroom.sessions.log import Deed, pack, unpack
 from heartroom.sessions.room import Room
 from heartroom.sessions.viewer import Viewer
@@ -322,6 +323,22 @@ async def test_a_finished_game_is_unlisted_by_who_opens_it_if_the_node_died_befo
 
 
 # -- several nodes
+
+
+async def test_a_house_closes_in_time_while_its_store_hangs(own: StoreProcess, opens: Open) -> None:
+    house = opens(own, 100 * PATIENCE_S)  # so long it would wait for an answer
+    live = Live(house)
+    guest, other = await game(house), await game(house)
+    await live.look()
+    own.freeze()
+    try:
+        refs = [guest.send("draw"), other.send("draw")]
+        async with asyncio.timeout(PATIENCE_S):
+            await live.aclose()
+            await house.aclose()
+    finally:
+        own.thaw()
+    assert not {*refs} & {*guest.outlet.answers, *other.outlet.answers}
 
 
 async def test_a_long_log_is_read_in_turns_and_what_is_done_meanwhile_is_not_missed(

@@ -19,9 +19,9 @@ from heartroom.protocol.codes import Code
 from heartroom.sessions.driver import Settings
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Room
-from heartroom.sessions.tasks import end
 from heartroom.store.days import Days, Deal, Standing
 from heartroom.store.store import Away
+from heartroom.tasks import end
 
 _log = structlog.get_logger(__name__)
 

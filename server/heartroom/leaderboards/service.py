@@ -23,12 +23,12 @@ from heartroom.leaderboards.results import Result, Unproved
 from heartroom.protocol.codes import Code
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Room
-from heartroom.sessions.tasks import end
 from heartroom.store import keys
 from heartroom.store.boards import Boards, totals
 from heartroom.store.days import STARTS_TTL_S, Days, Standing
 from heartroom.store.people import People
 from heartroom.store.store import Away, or_away
+from heartroom.tasks import end
 
 _log = structlog.get_logger(__name__)
 

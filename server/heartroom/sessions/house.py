@@ -32,6 +32,7 @@ from heartroom.store.people import People
 from heartroom.store.probe import reason
 from heartroom.store.store import Away, Changed, Missed, News, Opened, Presence, Renamed, Store
 from heartroom.store.urls import locked_out
+from heartroom.tasks import at_most, end
 
 _log = structlog.get_logger(__name__)
 
@@ -65,6 +66,9 @@ class House:
 
     TOGETHER: Final = 128
     """Actions of one log that are looked at before others have their turn."""
+    CLOSING_S: Final = 1.5
+    """How long, when a node ends, the store may take for each of the two things that are still asked of it: a
+    node is to be gone ten seconds after it was told to end, and those who are connected get up to five."""
     QUICK_MS: Final = 8_000
     """How long a table that *quick* has made waits for others."""
 
@@ -108,6 +112,8 @@ class House:
         self._hearings = 0
         """How often listening to the other nodes has begun."""
         self._tasks: set[asyncio.Task[None]] = set()
+        self._leaving = False
+        """Whether nothing more is begun."""
         # So many rooms read on at a time after the store was away, not all at once.
         self._reading = asyncio.Semaphore(64)
 
@@ -120,21 +126,20 @@ class House:
         self._spawn(self._sweep())
 
     async def aclose(self) -> None:
-        """Finishes what is under way with the store and ends all tasks."""
-        await self._committer.drain()
-        while self._tasks:
-            for task in self._tasks:
-                task.cancel()
-            # Again and again: redis-py forgets a cancellation that comes while it connects.
-            await asyncio.wait(self._tasks, timeout=0.1)
+        """Finishes what is under way with the store and ends all tasks. A store that hangs is not waited for:
+        nothing of what is under way was acknowledged, and the others notice that our lease ends."""
+        await self._committer.aclose(self.CLOSING_S)
+        self._leaving = True
+        await end(self._tasks)
         for room in self.rooms.values():
             room.closed()
         self.topics.aclose()
         await self._thinkers.aclose()
         with contextlib.suppress(Away):  # if it is away for one it is for all
-            for sid in list(self.rooms):
-                await self.store.close(sid)
-            await self.store.leave()
+            async with at_most(self.CLOSING_S):
+                for sid in list(self.rooms):
+                    await self.store.close(sid)
+                await self.store.leave()
 
     # -- sessions
 
@@ -378,6 +383,8 @@ class House:
         task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
+        if self._leaving:
+            task.cancel()
         return task
 
     def _ended(self, task: asyncio.Task[None]) -> None:

@@ -12,6 +12,7 @@ made public.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import heapq
 from collections import Counter
@@ -24,9 +25,9 @@ import structlog
 from heartroom.games.game import ProgressGame, games
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Room
-from heartroom.sessions.tasks import end
 from heartroom.store import keys
 from heartroom.store.store import Away
+from heartroom.tasks import at_most, end
 
 _log = structlog.get_logger(__name__)
 
@@ -91,10 +92,9 @@ class Live:
         """Takes this node's games off the list."""
         await end([self._task])
         if self._said:
-            try:
-                await self._say(b"")
-            except Away:
-                return  # in some seconds nobody believes us any more
+            with contextlib.suppress(Away):  # in some seconds nobody believes us any more
+                async with at_most(House.CLOSING_S):
+                    await self._say(b"")
 
     async def games(self) -> list[Playing]:
         """All live games, those with the most viewers first, then the latest. Raises `Away`."""

@@ -16,6 +16,7 @@ import structlog
 
 from heartroom import metrics
 from heartroom.store.store import CONFLICT, STORED, UNKNOWN, Away, Commit, Outcome, Store
+from heartroom.tasks import at_most, end
 
 _log = structlog.get_logger(__name__)
 
@@ -52,6 +53,12 @@ class Committer:
         """Returns when nothing is under way."""
         while self._worker is not None:
             await asyncio.wait([self._worker])
+
+    async def aclose(self, patience_s: float) -> None:
+        """The same, but no later than after `patience_s`: of what is left then nobody hears."""
+        async with at_most(patience_s):
+            await self.drain()
+        await end([self._worker])
 
     async def _work(self) -> None:
         try:
@@ -106,10 +113,9 @@ class Committers:
             committer = self._lanes[lane] = Committer(self._store)
         committer.submit(commit, done)
 
-    async def drain(self) -> None:
-        """See `Committer.drain`."""
-        for committer in list(self._lanes.values()):
-            await committer.drain()
+    async def aclose(self, patience_s: float) -> None:
+        """See `Committer.aclose`."""
+        await asyncio.gather(*(committer.aclose(patience_s) for committer in self._lanes.values()))
 
 
 def _count(outcomes: Sequence[Outcome], took_s: float) -> None:

@@ -32,8 +32,8 @@ _LOOK_S: Final = 0.5
 """How often the parent looks whether all workers live."""
 _AGAIN_S: Final = 1.0
 """A worker that did not live longer than this is not started anew before it has passed."""
-_END_S: Final = 15.0
-"""How long workers get to end in good order."""
+_END_S: Final = 9.5
+"""How long workers get to end in good order: they need at most some nine seconds, if they are not stopped."""
 
 
 class Workers:

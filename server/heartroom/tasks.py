@@ -1,10 +1,19 @@
-"""Ending tasks for certain."""
+"""Ending for certain, and in time."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import contextlib
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
+
+
+@contextlib.asynccontextmanager
+async def at_most(seconds: float) -> AsyncIterator[None]:
+    """What is not done by then is left undone."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            yield
 
 
 async def end(tasks: Iterable[asyncio.Task[Any] | None]) -> None:
