@@ -14,7 +14,10 @@ export function fieldError(input, role, id = role) {
   const say = (/** @type {string} */ text) => {
     line.textContent = text;
     set(input, { 'aria-invalid': text ? 'true' : null });
-    if (text) input.focus();
+    if (!text) return;
+    input.focus({ preventScroll: true });
+    // The browser shows the field that is typed in, but not what is below it.
+    for (const part of [line, input]) part.scrollIntoView({ block: 'nearest' });
   };
   return { line, say };
 }

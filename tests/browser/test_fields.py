@@ -53,6 +53,30 @@ def test_a_field_whose_content_is_refused_is_marked_and_says_why(page: Page) -> 
     )
 
 
+@pytest.mark.parametrize(
+    ("width", "height", "language"),
+    [
+        (width, height, language)
+        for width, height in ((320, 568), (390, 664), (1280, 800))
+        for language in ("en", "nb")
+    ],
+)
+def test_a_refused_code_is_seen_with_its_field_where_it_was_typed(
+    new_context: NewContext, width: int, height: int, language: str
+) -> None:
+    page = new_context(viewport={"width": width, "height": height}, locale=language).new_page()
+    page.goto("/")
+    code = page.locator("#code-heart-to-heart")
+    code.fill("nonsense")
+    (before,) = boxes(code)
+    page.keyboard.press("Enter")
+    expect(code).to_have_attribute("aria-invalid", "true")
+    expect(page.locator("#code-error-heart-to-heart")).to_be_in_viewport(ratio=1)
+    expect(code).to_be_in_viewport(ratio=1)
+    (after,) = boxes(code)
+    assert (after[0], after[2]) == (before[0], before[2])
+
+
 @pytest.mark.parametrize(("width", "height"), [(320, 568), (390, 844)])
 def test_a_field_is_as_high_as_its_button_on_a_phone(
     new_context: NewContext, width: int, height: int
