@@ -170,6 +170,31 @@ def test_what_was_typed_in_a_page_stays_when_another_tab_chooses_a_language(page
     expect(group).to_be_focused()
 
 
+def test_the_caret_stays_where_it_was_when_another_tab_chooses_a_language(page: Page) -> None:
+    page.goto("/")
+    code = page.locator("#code-heart-to-heart")
+    code.click()
+    page.keyboard.type("HH1-N-AAAM")
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    elsewhere(page, "nb")
+    speaks(page, "nb")
+    page.keyboard.type("AAA")
+    expect(code).to_have_value("HH1-N-AAAAAAM")
+    # also where the field comes only when something has been fetched, and with what is selected
+    page.goto("/me")
+    group = page.locator('[data-role="group-input"]')
+    group.click()
+    page.keyboard.type("Friday")
+    page.keyboard.press("Home")
+    page.keyboard.press("Shift+ArrowRight")
+    elsewhere(page, "en")
+    speaks(page, "en")
+    expect(group).to_be_focused()
+    page.keyboard.type("Mon")
+    expect(group).to_have_value("Monriday")
+
+
 def test_what_comes_late_does_not_take_the_focus_from_who_goes_on(page: Page) -> None:
     page.goto("/me")
     page.locator('[data-role="group-input"]').click()
