@@ -47,7 +47,7 @@ const router = new Router(
   [
     [/^\/$/, () => home(app)],
     [/^\/g\/([^/]+)$/, ([session], kept) => play(app, session, kept)],
-    [/^\/r\/([^/]+)$/, ([session]) => replay(app, session)],
+    [/^\/r\/([^/]+)$/, ([session], kept) => replay(app, session, kept)],
     [/^\/d\/([^/]+)$/, ([code]) => deal(app, code)],
     [/^\/daily$/, () => day(app, null)],
     [/^\/daily\/([^/]+)$/, ([date]) => day(app, date)],
@@ -59,7 +59,7 @@ const router = new Router(
     [/^\/join\/([^/]+)$/, ([id]) => group(app, id)],
     [/^\/rules\/([^/]+)$/, ([game]) => rules(app, game)],
     [/^\/learn\/([^/]+)$/, ([game]) => learn(app, game)],
-    [/^\/examples\/([^/]+)$/, ([game]) => example(app, game)],
+    [/^\/examples\/([^/]+)$/, ([game], kept) => example(app, game, kept)],
   ],
   () => missing(app),
   () => {

@@ -13,6 +13,7 @@ from tests.browser.test_pages import OURS
 
 SMALL = {"viewport": {"width": 320, "height": 568}}
 
+_BEYOND = "(version) => Number(document.querySelector('[data-role=table]').dataset.version) > version"
 _RINGED = "(one) => one.matches(':focus-visible')"
 
 
@@ -219,6 +220,35 @@ def test_a_replay_stands_where_it_stood_in_another_language(page: Page) -> None:
     speaks(page, "nb")
     replay.version(3)
     expect(page.locator('[data-role="step-forward"]')).to_be_focused()
+
+
+def test_a_replay_at_its_beginning_does_not_go_to_where_its_link_led(page: Page) -> None:
+    page.goto("/examples/heart-to-heart#41")
+    replay = HeartTable(page).version(41)
+    page.keyboard.press("Home")
+    replay.version(0)
+    # nothing more is needed of the server
+    page.route("**/api/**", lambda route: route.abort())
+    elsewhere(page, "nb")
+    speaks(page, "nb")
+    expect(page.locator('[data-role="step"]')).to_have_text(f"0 av {len(example())}")
+    page.keyboard.press("ArrowRight")
+    replay.version(1)
+
+
+def test_a_replay_that_plays_goes_on_in_another_language(page: Page) -> None:
+    page.goto("/examples/heart-to-heart")
+    replay = HeartTable(page).version(0)
+    page.locator('[data-role="speed"]').select_option("fast")
+    page.locator('[data-role="play"]').click()
+    page.wait_for_function(_BEYOND, arg=0)
+    elsewhere(page, "nb")
+    speaks(page, "nb")
+    expect(page.locator('[data-role="play"]')).to_have_accessible_name("Stans")
+    expect(page.locator('[data-role="speed"]')).to_have_value("fast")
+    at = int(replay.root.get_attribute("data-version") or 0)
+    assert at > 0
+    page.wait_for_function(_BEYOND, arg=at)
 
 
 def test_what_was_picked_and_unfolded_stays_so_in_another_language(page: Page) -> None:
