@@ -251,6 +251,31 @@ def test_a_replay_that_plays_goes_on_in_another_language(page: Page) -> None:
     page.wait_for_function(_BEYOND, arg=at)
 
 
+def test_a_feast_goes_on_in_another_language(page: Page) -> None:
+    # another tab chooses it as soon as the feast has begun
+    page.add_init_script(
+        """new MutationObserver((_, observer) => {
+          if (!document.querySelector('.hh-feast')) return;
+          observer.disconnect();
+          window.hearts = document.querySelectorAll('.hh-feast .emblem').length;
+          localStorage.setItem('heartroom.settings', JSON.stringify({ language: 'nb' }));
+          dispatchEvent(new StorageEvent('storage', { key: 'heartroom.settings' }));
+        }).observe(document, { childList: true, subtree: true });"""
+    )
+    table = deal(page)
+    table.play(example())
+    speaks(page, "nb")
+    feast = page.locator(".hh-feast")
+    expect(feast.locator(".card")).to_have_count(25)
+    assert feast.locator(".emblem").count() == page.evaluate("hearts") > 0
+    won = table.dialog("won")
+    expect(won.locator("h2")).to_have_text("Du tømte hjertet!")
+    expect(feast).to_have_count(1)
+    assert feast.evaluate("one => one.getAnimations({ subtree: true }).length") > 0
+    page.keyboard.press("Escape")
+    expect(feast).to_have_count(0)
+
+
 def test_what_was_picked_and_unfolded_stays_so_in_another_language(page: Page) -> None:
     for _ in range(2):
         deal(page)

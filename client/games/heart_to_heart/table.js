@@ -17,7 +17,8 @@ import { GATHERED_MS, celebrate } from './win.js';
 /** @typedef {import('../../games.js').Position} Position */
 /** @typedef {import('../../wire.js').View} View */
 /** @typedef {import('./view.js').Change} Change */
-/** @typedef {{ selected: number | null, cursor: number, told: string }} Kept when the table is drawn anew */
+/** @typedef {{ stage: HTMLElement | null, dialogAt: number }} Feast `dialogAt`: when it is said in words, on the page's clock */
+/** @typedef {{ selected: number | null, cursor: number, told: string, feast: Feast | null }} Kept when the table is drawn anew */
 
 /** For so long a place whose card has just gone swallows taps: they were meant for that card. */
 const SWALLOW_MS = 220;
@@ -61,7 +62,8 @@ export class Table {
   #observer;
   /** @type {(() => void)[]} */
   #undo = [];
-  #endFeast = () => {};
+  /** @type {Feast | null} */
+  #feast = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #feastTimer;
 
@@ -123,11 +125,10 @@ export class Table {
 
   /** @returns {Kept} */
   kept() {
-    return { selected: this.#selected, cursor: this.#cursor, told: this.#told };
+    return { selected: this.#selected, cursor: this.#cursor, told: this.#told, feast: this.#feast };
   }
 
   destroy() {
-    clearTimeout(this.#feastTimer);
     this.#endFeast();
     this.#flights.end();
     this.#observer.disconnect();
@@ -384,10 +385,15 @@ export class Table {
   /** The first sight of this session. */
   #first() {
     const { status, counted, rank } = this.#now();
+    const kept = /** @type {Kept | undefined} */ (this.#host.kept);
+    if (status === 'won' && kept?.feast) {
+      if (kept.feast.stage) this.#air.append(kept.feast.stage);
+      this.#keepFeast(kept.feast);
+    }
     if (!this.#host.interactive) return;
     if (status === 'stuck' && this.#told !== status) this.#showStuck();
-    if (status === 'won' && this.#told !== status) this.#showWon();
-    if (counted === 0 && this.#host.pace() && !this.#host.kept) motion.deal(this.#stage, rank);
+    if (status === 'won' && this.#told !== status && !this.#feast) this.#showWon();
+    if (counted === 0 && this.#host.pace() && !kept) motion.deal(this.#stage, rank);
   }
 
   /** @param {View} before @param {Position} position */
@@ -402,7 +408,7 @@ export class Table {
     }
     if (now.status === was.status) return;
     this.#told = '';
-    if (now.status === 'won') this.#feast(Boolean(jump));
+    if (now.status === 'won') this.#celebrate(Boolean(jump));
     else this.#endFeast();
     if (!this.#host.interactive) return;
     if (now.status === 'stuck') this.#showStuck();
@@ -451,14 +457,24 @@ export class Table {
   }
 
   /** @param {boolean} quiet */
-  #feast(quiet) {
-    const { interactive, pace, notices, i18n, sound } = this.#host;
+  #celebrate(quiet) {
+    const { pace, notices, i18n, sound } = this.#host;
     notices.announce(i18n.t('hh.won'));
-    if (!quiet) {
-      sound('win');
-      this.#endFeast = celebrate(this.#air, this.#layout, pace());
-    }
-    if (interactive) this.#feastTimer = setTimeout(() => this.#showWon(), quiet ? 0 : 150 + (GATHERED_MS + 500) * pace());
+    if (!quiet) sound('win');
+    const stage = quiet ? null : celebrate(this.#air, this.#layout, pace());
+    this.#keepFeast({ stage, dialogAt: performance.now() + (quiet ? 0 : 150 + (GATHERED_MS + 500) * pace()) });
+  }
+
+  /** @param {Feast} feast one that has begun, maybe at the table that was drawn here before */
+  #keepFeast(feast) {
+    this.#feast = feast;
+    if (this.#host.interactive && this.#told !== 'won') this.#feastTimer = setTimeout(() => this.#showWon(), feast.dialogAt - performance.now());
+  }
+
+  #endFeast() {
+    clearTimeout(this.#feastTimer);
+    this.#feast?.stage?.remove();
+    this.#feast = null;
   }
 
   #showWon() {
