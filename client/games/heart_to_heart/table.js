@@ -51,11 +51,15 @@ export class Table {
   #stockBelow = 0;
   /** @type {HTMLDialogElement | null} */
   #stuckDialog = null;
+  /** @type {HTMLDialogElement | null} */
+  #wonDialog = null;
   /** @type {Map<number, HTMLElement>} */
   #spots = new Map();
   #root;
   #air = h('div', { class: 'air', 'aria-hidden': 'true' });
   #watermark = emblem('hearts', 'hh-watermark');
+  /** What the dialog of a won game has said, once that is closed. */
+  #end = h('div', { class: 'hh-end', 'data-role': 'end' });
   #flights;
   /** @type {motion.Stage} */
   #stage;
@@ -79,6 +83,7 @@ export class Table {
       { class: 'hh-table', 'data-role': 'table' },
       this.#watermark,
       h('div', { role: 'group', 'aria-label': t('hh.heart') }, places.map((place) => this.#at(place))),
+      this.#end,
       h('div', { role: 'group', 'aria-label': t('hh.piles') }, this.#at(STOCK), this.#at(DISCARD)),
       this.#air,
     );
@@ -190,10 +195,12 @@ export class Table {
       element.style.top = `${y}px`;
     }
     const { bounds } = this.#layout;
-    this.#watermark.style.left = `${bounds.x}px`;
-    this.#watermark.style.top = `${bounds.y}px`;
-    this.#watermark.style.width = `${bounds.width}px`;
-    this.#watermark.style.height = `${bounds.height}px`;
+    for (const { style } of [this.#watermark, this.#end]) {
+      style.left = `${bounds.x}px`;
+      style.top = `${bounds.y}px`;
+      style.width = `${bounds.width}px`;
+      style.height = `${bounds.height}px`;
+    }
   }
 
   // ---- what the player does; true: it was something
@@ -295,6 +302,7 @@ export class Table {
     for (const place of places) this.#paintCard(place, now);
     this.#paintPiles(now, ahead);
     this.#paintFrame(now, ahead);
+    this.#paintEnd(now);
     this.#keepCursor();
   }
 
@@ -378,6 +386,16 @@ export class Table {
     if (interactive) frame.enableTool('undo', ahead.canUndo);
     // while the dialog says so nothing else need
     if (interactive) frame.setRibbon(...(now.status === 'stuck' && !this.#stuckDialog ? [i18n.t('hh.stuck')] : []));
+  }
+
+  /** @param {import('./view.js').Spread} now */
+  #paintEnd({ status }) {
+    const shown = this.#host.interactive && status === 'won' && this.#told === status && !this.#wonDialog;
+    if (shown === this.#end.hasChildNodes()) return;
+    if (!shown) return this.#end.replaceChildren();
+    const button = (/** @type {import('../../ui/dialog.js').Choice} */ { role, kind = 'plain', label, run }) =>
+      h('button', { type: 'button', class: `button ${kind}`, 'data-role': role, onclick: () => run?.() }, label);
+    this.#end.replaceChildren(h('h2', null, this.#host.i18n.t('hh.won')), h('div', { class: 'choices' }, this.#waysOn('end').map(button)));
   }
 
   // ---- what has happened
@@ -478,7 +496,7 @@ export class Table {
   }
 
   #showWon() {
-    const { i18n, elapsedMs, newGame, result, ranked, share, replay, go } = this.#host;
+    const { i18n, elapsedMs, ranked, share } = this.#host;
     const { t } = i18n;
     const { score, moves, undos, counted, code } = this.#now();
     this.#told = 'won';
@@ -487,18 +505,28 @@ export class Table {
       [t('info.score'), i18n.number(score), 'score'],
       ...movesFacts(i18n, { moves, counted: undos ? counted : null, ranked: ranked?.() ?? false }),
     ];
-    showDialog({
+    this.#wonDialog = showDialog({
       role: 'won',
       title: t('hh.won'),
       closeLabel: t('close'),
       body: [h('dl', { class: 'facts' }, facts.map(([label, value, role]) => h('div', null, h('dt', null, label), h('dd', { 'data-role': `won-${role}` }, value))))],
-      choices: [
-        result ? { role: 'won-result', kind: 'main', label: t('hh.result'), run: result } : { role: 'won-new', kind: 'main', label: t('tool.new'), run: newGame },
-        ...(replay ? [{ role: 'won-replay', label: t('hh.watchReplay'), run: () => go(replay) }] : []),
-        { role: 'won-share', label: t('tool.share'), run: () => share(code) },
-      ],
-      closed: () => this.#endFeast(),
+      choices: [...this.#waysOn('won'), { role: 'won-share', label: t('tool.share'), run: () => share(code) }],
+      closed: () => {
+        this.#wonDialog = null;
+        this.#endFeast();
+        if (this.#root.isConnected) this.#paint();
+      },
     });
+  }
+
+  /** What can be done after a won game. @param {string} where the beginning of their data-role @returns {import('../../ui/dialog.js').Choice[]} */
+  #waysOn(where) {
+    const { i18n, newGame, result, replay, go } = this.#host;
+    const { t } = i18n;
+    return [
+      result ? { role: `${where}-result`, kind: 'main', label: t('hh.result'), run: result } : { role: `${where}-new`, kind: 'main', label: t('tool.new'), run: newGame },
+      ...(replay ? [{ role: `${where}-replay`, label: t('hh.watchReplay'), run: () => go(replay) }] : []),
+    ];
   }
 
   #showStuck() {
