@@ -284,9 +284,10 @@ export class Table {
     const now = this.#now();
     const ahead = this.#ahead();
     const help = this.#host.interactive && this.#host.settings.get('heart-to-heart.help');
-    const ringed = help ? partnered(view, ahead) : new Set();
+    const lies = (/** @type {number} */ place) => ahead.playable(place) && !this.#held.has(place);
+    const ringed = help ? partnered(view, lies) : new Set();
     const chosen = this.#selected === null ? 0 : now.rank(this.#selected);
-    const fits = (/** @type {number} */ place) => ahead.playable(place) && now.rank(place) === chosen;
+    const fits = (/** @type {number} */ place) => ahead.playable(place) && this.#seenRank(place, now) === chosen;
 
     set(this.#root, { 'data-version': version, 'data-status': now.status });
     for (const place of [...places, DISCARD]) {
@@ -322,6 +323,11 @@ export class Table {
     });
   }
 
+  /** Of the card that is seen at a place while another is on its way there. @param {number} place @param {import('./view.js').Spread} now */
+  #seenRank(place, now) {
+    return place === DISCARD && this.#held.has(place) ? this.#topBelow : now.rank(place);
+  }
+
   /** @param {HTMLElement} spot */
   #swallowTaps(spot) {
     spot.dataset.swallow = '';
@@ -349,7 +355,7 @@ export class Table {
     if (stock.dataset.seen !== `${stockSeen} ${count}`) {
       stock.replaceChildren(
         stockSeen ? cardBack() : h('span', { class: 'card outline' }, icon('recycle')),
-        h('span', { class: 'count', 'aria-hidden': 'true' }, this.#host.i18n.number(count)),
+        h('span', { class: 'count', 'aria-hidden': 'true', hidden: !stockSeen && !count }, this.#host.i18n.number(count)),
       );
     }
     set(stock, {
@@ -362,7 +368,7 @@ export class Table {
 
     const discard = this.#at(DISCARD);
     const top = now.rank(DISCARD);
-    const topSeen = this.#held.has(DISCARD) ? this.#topBelow : top;
+    const topSeen = this.#seenRank(DISCARD, now);
     if (discard.dataset.seen !== String(topSeen)) {
       discard.replaceChildren(topSeen ? cardFace(topSeen) : h('span', { class: 'card outline' }, emblem('hearts')));
     }
