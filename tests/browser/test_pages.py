@@ -7,8 +7,8 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import AWAY, Complaints
-from tests.browser.table import CODE, HeartTable, Sent, deal
+from tests.browser.conftest import AWAY, Complaints, NewContext
+from tests.browser.table import CODE, PHONE, HeartTable, Sent, deal
 
 OURS = "section:has(#code-heart-to-heart)"
 """The part of the front page that is Heart to Heart's."""
@@ -191,6 +191,7 @@ def test_the_help_opens_by_key_and_the_keyboard_is_the_dialogs_while_it_is_open(
     table = deal(page)
     page.keyboard.press("?")
     expect(table.dialog("help")).to_be_visible()
+    expect(table.dialog("help").locator("kbd").first).to_be_visible()
     page.keyboard.press("d")
     page.keyboard.press("Escape")
     expect(page.locator("dialog")).to_have_count(0)
@@ -199,6 +200,19 @@ def test_the_help_opens_by_key_and_the_keyboard_is_the_dialogs_while_it_is_open(
     table.draw()
     table.version(1)
     expect(table.stock).to_have_attribute("data-count", "25")
+
+
+def test_the_help_tells_a_finger_how_to_play_before_keys(new_context: NewContext) -> None:
+    page = new_context(**PHONE).new_page()
+    table = deal(page)
+    page.locator('[data-role="help"]').tap()
+    help_ = table.dialog("help")
+    expect(help_).to_contain_text("Tap two free cards of the same rank")
+    expect(help_).to_contain_text("Tap the stock")
+    expect(help_.locator("kbd").first).to_be_hidden()
+    # there may be a keyboard all the same
+    help_.get_by_text("Keyboard", exact=True).tap()
+    expect(help_.locator("kbd").first).to_be_visible()
 
 
 def test_the_skip_link_goes_to_the_content(page: Page) -> None:

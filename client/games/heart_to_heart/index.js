@@ -43,6 +43,7 @@ export const game = {
     { name: 'heart-to-heart.winnable', fallback: false, label: 'hh.setting.winnable', hint: 'hh.setting.winnableHint', deals: true },
   ],
   options: (settings) => (settings.get('heart-to-heart.winnable') ? { winnable: true } : {}),
+  basics: ['hh.basics.pair', 'hh.basics.stock'],
   keys: [
     ['← ↑ → ↓', 'hh.key.arrows'],
     ['Enter', 'hh.key.enter'],

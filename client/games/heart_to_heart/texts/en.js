@@ -30,6 +30,8 @@ export default {
     'hh.setting.errorsHint': 'Says why two cards are no pair.',
     'hh.setting.winnable': 'Winnable deals only',
     'hh.setting.winnableHint': 'Of new games. A deal that you choose by its code is dealt as it is.',
+    'hh.basics.pair': 'Tap two free cards of the same rank, or one and the top of the discard: they are gone. A card is free when no other covers it.',
+    'hh.basics.stock': 'Tap the stock to turn its top card over. When it has run out, tap its place to put the discard back.',
     'hh.key.arrows': 'Go to another card or pile',
     'hh.key.enter': 'Tap it (Space does too)',
     'hh.key.stock': 'Draw, or put the discard back',

@@ -30,6 +30,8 @@ export default {
     'hh.setting.errorsHint': 'Sier hvorfor to kort ikke er et par.',
     'hh.setting.winnable': 'Bare giver som går opp',
     'hh.setting.winnableHint': 'For nye partier. En giv som du velger med givkode, deles ut som den er.',
+    'hh.basics.pair': 'Trykk på to frie kort med samme verdi, eller på ett og det øverste i avleggsbunken, så er de borte. Et kort er fritt når ingen andre dekker det.',
+    'hh.basics.stock': 'Trykk på trekkbunken for å snu det øverste kortet. Er den tom, trykker du på plassen dens for å legge avleggsbunken tilbake.',
     'hh.key.arrows': 'Gå til et annet kort eller en bunke',
     'hh.key.enter': 'Trykk på det (mellomrom virker også)',
     'hh.key.stock': 'Trekk, eller legg avleggsbunken tilbake',
