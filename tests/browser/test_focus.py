@@ -10,6 +10,7 @@ from tests.browser.hearts import HeartsTable
 from tests.browser.keyboard import tab_to
 from tests.browser.table import DISCARD, STUCK_AFTER_ONE, TIP, HeartTable, deal, example
 from tests.browser.test_pages import OURS
+from tests.browser.test_screens import boxes
 
 SMALL = {"viewport": {"width": 320, "height": 568}}
 
@@ -342,6 +343,23 @@ def begin_hearts(page: Page) -> HeartsTable:
     tab_to(page, '[data-role="start"]')
     page.keyboard.press("Enter")
     return HeartsTable(page)
+
+
+def test_the_ring_around_what_changes_the_name_does_not_lie_on_the_name(page: Page) -> None:
+    page.goto("/")
+    tab_to(page, '[data-role="name"]')
+    page.keyboard.press("Enter")
+    page.keyboard.type("Kari")
+    page.keyboard.press("Enter")
+    change = tab_to(page, '[data-role="name"]')
+    assert change.evaluate(_RINGED)
+    (name,) = boxes(page.locator(".who bdi"))
+    (ringed,) = boxes(change)
+    width, offset = (
+        change.evaluate(f"one => parseFloat(getComputedStyle(one).outline{its})")
+        for its in ("Width", "Offset")
+    )
+    assert ringed[0] - width - offset >= name[2]
 
 
 # ---- from page to page
