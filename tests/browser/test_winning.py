@@ -171,6 +171,7 @@ def test_the_example_game_is_stepped_through_by_the_keyboard(page: Page) -> None
     expect(table.info("score")).to_have_text("250")
     page.keyboard.press("PageUp")
     expect(step).not_to_have_text(f"{len(example())} of {len(example())}")
+    expect(table.stock).to_have_accessible_name("Stock, 16 cards")
     # looking on is all that can be done
     expect(page.locator('[data-role="table"] button')).to_have_count(0)
     expect(page.locator('[data-role="undo"]')).to_have_count(0)

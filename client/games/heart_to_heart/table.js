@@ -363,7 +363,7 @@ export class Table {
       'data-count': now.stock,
       'data-depth': Math.ceil(stockSeen / 7),
       'data-state': now.stock ? 'full' : 'empty',
-      'aria-label': now.stock ? t('hh.stock', { n: now.stock }) : t('hh.stockEmpty'),
+      'aria-label': this.#stockLabel(now.stock),
     });
 
     const discard = this.#at(DISCARD);
@@ -380,6 +380,13 @@ export class Table {
       'data-state': top ? 'free' : 'empty',
       'aria-label': top ? t('hh.discard', { card: this.#cardName(top), n: now.discard }) : t('hh.discardEmpty'),
     });
+  }
+
+  /** Who only looks on is not told what to do with it. @param {number} n */
+  #stockLabel(n) {
+    const { t } = this.#host.i18n;
+    if (this.#host.interactive) return n ? t('hh.stock', { n }) : t('hh.stockEmpty');
+    return n ? t('hh.stockSeen', { n }) : t('hh.stockSeenEmpty');
   }
 
   /** @param {import('./view.js').Spread} now @param {import('./taps.js').Outlook} ahead */

@@ -11,6 +11,8 @@ export default {
     'hh.covered': 'covered',
     'hh.stock': { one: 'Stock, {n} card. Draw', other: 'Stock, {n} cards. Draw' },
     'hh.stockEmpty': 'Stock, empty. Put the discard back',
+    'hh.stockSeen': { one: 'Stock, {n} card', other: 'Stock, {n} cards' },
+    'hh.stockSeenEmpty': 'Stock, empty',
     'hh.discard': { one: 'Discard, {card}, {n} card', other: 'Discard, {card} on top, {n} cards' },
     'hh.discardEmpty': 'Discard, empty',
     'hh.mismatch': 'Must have the same rank',

@@ -11,6 +11,8 @@ export default {
     'hh.covered': 'dekket',
     'hh.stock': 'Trekkbunken, {n} kort. Trekk',
     'hh.stockEmpty': 'Trekkbunken, tom. Legg avleggsbunken tilbake',
+    'hh.stockSeen': 'Trekkbunken, {n} kort',
+    'hh.stockSeenEmpty': 'Trekkbunken, tom',
     'hh.discard': { one: 'Avleggsbunken, {card}, {n} kort', other: 'Avleggsbunken, {card} øverst, {n} kort' },
     'hh.discardEmpty': 'Avleggsbunken, tom',
     'hh.mismatch': 'Må ha samme verdi',
