@@ -28,7 +28,7 @@ import { Settings, pendingKeeper } from './storage.js';
 import { artwork } from './ui/card.js';
 import { closeDialog, redrawDialog, whenNoneStays } from './ui/dialog.js';
 import { h } from './ui/dom.js';
-import { attend, keepAtHand, letGo } from './ui/keep.js';
+import { attend, keepAtHand, letGo, scrollBack } from './ui/keep.js';
 import { Notices } from './ui/notices.js';
 import { Wire } from './wire.js';
 
@@ -66,9 +66,9 @@ const router = new Router(
     closeDialog();
     letGo();
   },
-  (title, how) => {
+  (title, how, top) => {
     document.title = pageTitle(title);
-    if (how === 'other') scrollTo(0, 0);
+    if (how === 'other') scrollBack(top);
   },
 );
 app.go = (path, how) => router.go(path, how);

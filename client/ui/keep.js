@@ -63,8 +63,28 @@ export function keepFocus(root, change) {
  */
 export function keepAtHand(redraw) {
   stop();
-  let due = [...picked(), ...changed(), ...focused(), ...scrolled()];
+  const due = [...picked(), ...changed(), ...focused(), ...scrolled()];
   redraw();
+  putAllBack(due);
+}
+
+/**
+ * Scrolls a page to where it was when it was left, as far as it is there; the rest when that has been fetched, unless
+ * the reader does something before.
+ * @param {number} top
+ */
+export function scrollBack(top) {
+  stop();
+  putAllBack([
+    () => {
+      scrollTo(0, top);
+      return Math.abs(scrollY - top) < 1;
+    },
+  ]);
+}
+
+/** @param {(() => boolean)[]} due functions that say whether they have done so */
+function putAllBack(due) {
   const putBack = () => {
     due = due.filter((again) => !again());
     if (!due.length) stop();
@@ -87,7 +107,7 @@ export function letGo() {
   stop();
 }
 
-// What is to be put back: functions that say whether they have done so.
+// What is to be put back.
 
 /** @returns {(() => boolean)[]} */
 function focused() {

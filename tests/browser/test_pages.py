@@ -43,6 +43,42 @@ def test_back_and_forward(page: Page) -> None:
     expect(page.locator("h1")).to_have_text("The rules of Heart to Heart")
 
 
+def test_back_and_forward_lead_to_where_one_was_in_a_page(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 600})
+    page.goto("/rules/heart-to-heart")
+    page.locator("h1").wait_for()
+    page.evaluate("scrollTo(0, 1500)")
+    page.evaluate("document.querySelector('.brand').click()")
+    page.wait_for_url("**/")
+    page.locator(OURS).wait_for()
+    assert page.evaluate("scrollY") == 0
+    page.evaluate("scrollTo(0, 120)")
+    page.go_back()
+    page.locator("h1", has_text="The rules").wait_for()
+    page.wait_for_function("() => scrollY === 1500")
+    page.go_forward()
+    page.locator(OURS).wait_for()
+    page.wait_for_function("() => scrollY === 120")
+    # a page that has to be fetched first, also to where it is not yet
+    page.locator('[data-role="way-me"]').click()
+    page.locator('[data-role="recovery-input"]').wait_for()
+    assert page.evaluate("scrollY") == 0
+    page.locator('[data-role="recovery-input"]').scroll_into_view_if_needed()
+    far = page.evaluate("scrollY")
+    assert far > 100
+    page.evaluate("document.querySelector('.brand').click()")
+    page.locator(OURS).wait_for()
+    page.go_back()
+    page.locator('[data-role="recovery-input"]').wait_for()
+    page.wait_for_function("(far) => scrollY === far", arg=far)
+    # loaded anew it is where it was, too
+    page.goto("/rules/heart-to-heart")
+    page.locator("h1").wait_for()
+    page.evaluate("scrollTo(0, 900)")
+    page.reload()
+    page.wait_for_function("() => scrollY === 900")
+
+
 def test_a_game_begins_by_one_click(page: Page) -> None:
     page.goto("/")
     page.locator(f'{OURS} [data-role="play"]').click()
