@@ -86,6 +86,7 @@ def apart(some: list[Any], others: list[Any]) -> None:
 
 def test_the_heart_is_as_large_as_the_screen_allows(new_context: NewContext) -> None:
     widths = {}
+    texts = {}
     page = new_context(reduced_motion="reduce").new_page()
     table = deal(page)
     for width, height in SCREENS:
@@ -94,9 +95,14 @@ def test_the_heart_is_as_large_as_the_screen_allows(new_context: NewContext) -> 
         # the board is laid out anew when it has its new size, between two frames
         page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         widths[width, height] = table.place(TIP).evaluate("tip => tip.getBoundingClientRect().width")
+        heights = "all => all.map((one) => one.getBoundingClientRect().height)"
+        texts[width, height] = page.locator('.tool-label, [data-role^="info-"]').evaluate_all(heights)
     assert widths[390, 844] > 0.14 * 390
     assert widths[1280, 800] > 0.1 * 800
     assert widths[2560, 1440] > widths[1280, 800] * 1.5
+    # what stands around it is read from as far away
+    for large, small in zip(texts[2560, 1440], texts[1280, 800], strict=True):
+        assert large > small * 1.5
 
 
 def test_the_board_follows_a_phone_that_is_turned(new_context: NewContext) -> None:
