@@ -374,14 +374,17 @@ export class App {
   showHelp(game) {
     const { t } = this.i18n;
     const keys = [...game.keys, ...(game.party ? [] : [['N', 'key.new']]), ['H, ?', 'key.help']];
+    const list = h('dl', { class: 'keys' }, keys.map(([key, label]) => h('div', null, h('dt', null, key.split(', ').flatMap((k, i) => [i > 0 && ' ', h('kbd', null, k)])), h('dd', null, t(label)))));
+    // where a finger is all that there is, there is hardly a keyboard
+    const unlikely = !matchMedia('(any-pointer: fine)').matches;
     showDialog({
       role: 'help',
       title: t('help.title'),
       closeLabel: t('close'),
       body: [
         h('p', null, t(game.tagline)),
-        h('h3', null, t('help.keys')),
-        h('dl', { class: 'keys' }, keys.map(([key, label]) => h('div', null, h('dt', null, key.split(', ').flatMap((k, i) => [i > 0 && ' ', h('kbd', null, k)])), h('dd', null, t(label))))),
+        ...game.basics.map((key) => h('p', null, t(key))),
+        ...(unlikely ? [h('details', null, h('summary', null, t('help.keys')), list)] : [h('h3', null, t('help.keys')), list]),
       ],
       choices: [
         { role: 'help-rules', kind: 'main', label: t('nav.rules'), run: () => this.go(`/rules/${game.name}`) },

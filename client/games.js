@@ -118,6 +118,7 @@
  * @property {GameSetting[]} settings
  * @property {(settings: import('./storage.js').Settings) => Record<string, unknown>} [options] of a new game of which
  *   nothing else is said
+ * @property {string[]} basics keys of the texts that say how to play it by taps
  * @property {[keys: string, label: string][]} keys keys of the keyboard, and the key of the text that says what for
  * @property {(i18n: I18n) => HTMLElement} picture for the front page
  * @property {(host: TableHost) => GameTable} createTable

@@ -28,7 +28,7 @@ import { Settings, pendingKeeper } from './storage.js';
 import { artwork } from './ui/card.js';
 import { closeDialog, redrawDialog, whenNoneStays } from './ui/dialog.js';
 import { h } from './ui/dom.js';
-import { attend, keepAtHand, letGo } from './ui/keep.js';
+import { attend, keepAtHand, letGo, scrollBack } from './ui/keep.js';
 import { Notices } from './ui/notices.js';
 import { Wire } from './wire.js';
 
@@ -47,7 +47,7 @@ const router = new Router(
   [
     [/^\/$/, () => home(app)],
     [/^\/g\/([^/]+)$/, ([session], kept) => play(app, session, kept)],
-    [/^\/r\/([^/]+)$/, ([session]) => replay(app, session)],
+    [/^\/r\/([^/]+)$/, ([session], kept) => replay(app, session, kept)],
     [/^\/d\/([^/]+)$/, ([code]) => deal(app, code)],
     [/^\/daily$/, () => day(app, null)],
     [/^\/daily\/([^/]+)$/, ([date]) => day(app, date)],
@@ -59,16 +59,16 @@ const router = new Router(
     [/^\/join\/([^/]+)$/, ([id]) => group(app, id)],
     [/^\/rules\/([^/]+)$/, ([game]) => rules(app, game)],
     [/^\/learn\/([^/]+)$/, ([game]) => learn(app, game)],
-    [/^\/examples\/([^/]+)$/, ([game]) => example(app, game)],
+    [/^\/examples\/([^/]+)$/, ([game], kept) => example(app, game, kept)],
   ],
   () => missing(app),
   () => {
     closeDialog();
     letGo();
   },
-  (title, how) => {
+  (title, how, top) => {
     document.title = pageTitle(title);
-    if (how === 'other') scrollTo(0, 0);
+    if (how === 'other') scrollBack(top);
   },
 );
 app.go = (path, how) => router.go(path, how);

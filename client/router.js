@@ -9,6 +9,7 @@
  */
 /** @typedef {(params: string[], kept?: unknown) => Shown} Page puts itself on the screen; `params` are the address's variable parts */
 /** @typedef {'first' | 'other' | 'same'} How a page comes: the first at all, in place of another, drawn anew */
+/** @typedef {{ entry: number }} State of an entry of the browser's history: its number */
 
 export class Router {
   #routes;
@@ -17,12 +18,17 @@ export class Router {
   #titled;
   /** @type {Shown | null} */
   #shown = null;
+  /** The number of the entry that is shown. */
+  #entry = 0;
+  /** How far the pages of other entries were scrolled when they were left. @type {Map<number, number>} */
+  #tops = new Map();
 
   /**
    * @param {[pattern: RegExp, page: Page][]} routes
    * @param {Page} missing for any other address
    * @param {() => void} leaving called before another page is put on the screen
-   * @param {(title: string, how: How) => void} titled called after a page was put on the screen
+   * @param {(title: string, how: How, top: number) => void} titled called after a page was put on the screen; `top`:
+   *   how far it was scrolled when it was left, 0 for one that was not there yet
    */
   constructor(routes, missing, leaving, titled) {
     this.#routes = routes;
@@ -32,22 +38,45 @@ export class Router {
   }
 
   start() {
-    addEventListener('popstate', () => this.show());
+    // The browser scrolls before what it scrolls in is there; a page that is loaded anew it can do.
+    history.scrollRestoration = 'manual';
+    addEventListener('pagehide', () => (history.scrollRestoration = 'auto'));
+    addEventListener('pageshow', () => (history.scrollRestoration = 'manual'));
+    this.#entry = /** @type {State | null} */ (history.state)?.entry ?? 0;
+    history.replaceState(this.#state(), '');
+    addEventListener('popstate', ({ state }) => this.#return(state));
     document.addEventListener('click', (event) => this.#onClick(event));
     this.#draw('first');
   }
 
   /** @param {string} path with the query, if there is one @param {{ replace?: boolean }} [how] `replace`: Back does not come here again */
   go(path, { replace = false } = {}) {
-    if (replace) history.replaceState(null, '', path);
-    else if (path !== location.pathname + location.search) history.pushState(null, '', path);
-    this.show();
+    if (replace) history.replaceState(this.#state(), '', path);
+    else if (path !== location.pathname + location.search) {
+      this.#tops.set(this.#entry, scrollY);
+      this.#entry += 1;
+      history.pushState(this.#state(), '', path);
+    }
+    this.#show(0);
   }
 
-  /** Shows the page of the present address. */
-  show() {
+  /** Back, Forward, or another hash. @param {State | null} state null: of an entry that there was not before */
+  #return(state) {
+    this.#tops.set(this.#entry, scrollY);
+    this.#entry = state?.entry ?? this.#entry + 1;
+    if (!state) history.replaceState(this.#state(), '');
+    this.#show((state && this.#tops.get(this.#entry)) ?? 0);
+  }
+
+  /** Shows the page of the present address. @param {number} top */
+  #show(top) {
     this.#leaving();
-    this.#draw('other');
+    this.#draw('other', undefined, top);
+  }
+
+  /** @returns {State} */
+  #state() {
+    return { entry: this.#entry };
   }
 
   /** Draws the page that is there anew, in another language. */
@@ -55,15 +84,15 @@ export class Router {
     this.#draw('same', this.#shown?.kept?.());
   }
 
-  /** @param {How} how @param {unknown} [kept] */
-  #draw(how, kept) {
+  /** @param {How} how @param {unknown} [kept] @param {number} [top] */
+  #draw(how, kept, top = 0) {
     this.#shown?.destroy?.();
     this.#shown = null;
     const [page, params] = this.#find(location.pathname);
     const shown = page(params, kept);
     // A page may have sent us elsewhere while it was being built.
     this.#shown ??= shown;
-    if (this.#shown === shown) this.#titled(shown.title, how);
+    if (this.#shown === shown) this.#titled(shown.title, how, top);
   }
 
   /** @param {string} path @returns {[Page, string[]]} */

@@ -133,7 +133,7 @@ function playButtons(app, game) {
 function codeForm(app, game) {
   const { t } = app.i18n;
   const input = h('input', { type: 'text', id: `code-${game.name}`, 'data-role': 'code-input', placeholder: t('home.codeExample'), autocomplete: 'off', autocapitalize: 'characters', spellcheck: 'false', maxlength: 200 });
-  const { line, say } = fieldError(input, 'code-error', `code-error-${game.name}`);
+  const { line, say } = fieldError(input, 'code-error', `code-error-${game.name}`, t('home.codeExample'));
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
     const code = input.value.trim().replace(/^.*\/d\//, ''); // a link to a deal will do

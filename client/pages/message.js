@@ -2,7 +2,7 @@
 
 import { emblem } from '../ui/card.js';
 import { pageTitle } from '../router.js';
-import { h } from '../ui/dom.js';
+import { h, unbroken } from '../ui/dom.js';
 
 /**
  * @param {import('../app.js').App} app
@@ -13,7 +13,7 @@ import { h } from '../ui/dom.js';
 export function message(app, text, ...more) {
   const { t } = app.i18n;
   app.put(
-    h('main', { class: 'message', id: 'main', tabindex: -1 }, emblem('hearts', 'message-heart'), h('h1', null, text), h('div', { class: 'choices' }, more, h('a', { class: `button ${more.length ? 'plain' : 'main'}`, href: '/', 'data-role': 'home' }, t('nav.home')))),
+    h('main', { class: 'message', id: 'main', tabindex: -1 }, emblem('hearts', 'message-heart'), h('h1', null, unbroken(text, t('home.codeExample'))), h('div', { class: 'choices' }, more, h('a', { class: `button ${more.length ? 'plain' : 'main'}`, href: '/', 'data-role': 'home' }, t('nav.home')))),
   );
   document.title = pageTitle(text);
   return { title: text };

@@ -16,6 +16,7 @@ import { message, missing, refusal } from './message.js';
 /** @typedef {import('../games.js').Game} Game */
 /** @typedef {import('../wire.js').View} View */
 /** @typedef {{ game: Game, names: string[], views: View[], times: number[], bots: boolean[], seat: number | null }} Recording one view and one time (ms) a position */
+/** @typedef {{ recording: Recording, at: number, playing: boolean, speed: string }} Kept when the page is drawn anew */
 
 /** How long a position stands, by the value of the choice. */
 const SPEEDS = /** @type {Record<string, number>} */ ({ slow: 2200, normal: 1200, fast: 500 });
@@ -25,11 +26,17 @@ const SPEEDS = /** @type {Record<string, number>} */ ({ slow: 2200, normal: 1200
  * @param {string} address of the recording
  * @param {string} title
  * @param {string | null} file the address of the file of it, if there is one
+ * @param {unknown} handed what `kept` said
  * @returns {import('../router.js').Shown}
  */
-function viewer(app, address, title, file) {
+function viewer(app, address, title, file, handed) {
   const { t } = app.i18n;
   app.wire.leave();
+  const kept = /** @type {Kept | undefined} */ (handed);
+  if (kept) {
+    const again = new Viewer(app, kept.recording, title, file, kept);
+    return { title, kept: () => again.kept(), destroy: () => again.destroy() };
+  }
   app.put(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, t('replay.loading'))));
   const asked = new AbortController();
   /** @type {Viewer | null} */
@@ -45,6 +52,7 @@ function viewer(app, address, title, file) {
   );
   return {
     title,
+    kept: () => shown?.kept(),
     destroy() {
       asked.abort();
       shown?.destroy();
@@ -52,17 +60,17 @@ function viewer(app, address, title, file) {
   };
 }
 
-/** @param {App} app @param {string} session */
-export function replay(app, session) {
+/** @param {App} app @param {string} session @param {unknown} [kept] @returns {import('../router.js').Shown} */
+export function replay(app, session, kept) {
   const its = encodeURIComponent(session);
-  return viewer(app, `/api/replays/${its}`, app.i18n.t('replay.title'), `/api/sessions/${its}/log`);
+  return viewer(app, `/api/replays/${its}`, app.i18n.t('replay.title'), `/api/sessions/${its}/log`, kept);
 }
 
-/** @param {App} app @param {string} name of the game */
-export function example(app, name) {
+/** @param {App} app @param {string} name of the game @param {unknown} [kept] @returns {import('../router.js').Shown} */
+export function example(app, name, kept) {
   const game = games.get(name);
   if (!game?.example) return missing(app);
-  return viewer(app, `/api/replays/example/${name}`, app.i18n.t('example.title', { game: app.i18n.t(game.title) }), null);
+  return viewer(app, `/api/replays/example/${name}`, app.i18n.t('example.title', { game: app.i18n.t(game.title) }), null, kept);
 }
 
 /**
@@ -109,8 +117,8 @@ class Viewer {
   #file;
   #onKey = (/** @type {KeyboardEvent} */ event) => this.#key(event);
 
-  /** @param {App} app @param {Recording} recording @param {string} title @param {string | null} file */
-  constructor(app, recording, title, file) {
+  /** @param {App} app @param {Recording} recording @param {string} title @param {string | null} file @param {Kept} [kept] */
+  constructor(app, recording, title, file, kept) {
     const { i18n } = app;
     const { t } = i18n;
     const { game, names, views, bots, seat } = recording;
@@ -143,7 +151,7 @@ class Viewer {
     });
     this.#scrubber = h('input', { type: 'range', class: 'scrubber', min: 0, max: views.length - 1, value: 0, step: 1, 'data-role': 'scrubber', 'aria-label': t('replay.position'), oninput: () => this.#seek(Number(this.#scrubber.value)) });
     this.#playButton = this.#button('play', 'replay.play', 'play', () => this.#togglePlaying());
-    this.#speed = h('select', { 'data-role': 'speed', 'aria-label': t('replay.speed') }, Object.keys(SPEEDS).map((speed) => h('option', { value: speed, selected: speed === 'normal' }, t(`replay.speed.${speed}`))));
+    this.#speed = h('select', { 'data-role': 'speed', 'aria-label': t('replay.speed') }, Object.keys(SPEEDS).map((speed) => h('option', { value: speed, selected: speed === (kept?.speed ?? 'normal') }, t(`replay.speed.${speed}`))));
     this.#frame.replaceTools(
       this.#caption,
       h('div', { class: 'scrub-row' }, this.#scrubber, this.#count, this.#button('replay-share', 'replay.share', 'share', () => this.#share())),
@@ -162,7 +170,13 @@ class Viewer {
     if (name && !game.party) this.#frame.setRibbon(...i18n.nodes('replay.by', { name: nameTag(name) }));
     addEventListener('keydown', this.#onKey);
     const [, linked] = /^#(\d+)$/.exec(location.hash) ?? [];
-    this.#show(Math.min(Number(linked ?? 0), this.#last), false);
+    this.#show(kept?.at ?? Math.min(Number(linked ?? 0), this.#last), false);
+    if (kept?.playing) this.#play();
+  }
+
+  /** Where the reader is in it, and what was fetched. @returns {Kept} */
+  kept() {
+    return { recording: this.#recording, at: this.#at, playing: this.#timer !== undefined, speed: this.#speed.value };
   }
 
   destroy() {
@@ -252,6 +266,10 @@ class Viewer {
   #togglePlaying() {
     if (this.#timer !== undefined) return this.#pause();
     if (this.#at === this.#last) this.#show(0, true);
+    this.#play();
+  }
+
+  #play() {
     this.#setPlayButton(true);
     this.#playOn();
   }

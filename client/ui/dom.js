@@ -60,6 +60,17 @@ export function set(element, attributes) {
 }
 
 /**
+ * A text in which a word with hyphens is not broken into two lines.
+ * @param {string} text
+ * @param {string} word
+ * @returns {(Node | string)[]}
+ */
+export function unbroken(text, word) {
+  const [first, ...others] = text.split(word);
+  return [first, ...others.flatMap((part) => [h('span', { class: 'unbroken' }, word), part])];
+}
+
+/**
  * A player's name, which may be written in any direction.
  * @param {string} name
  */

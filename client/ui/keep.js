@@ -1,5 +1,5 @@
 // Owns: what a reader has at hand when a page, or a part of it, is drawn anew: the focus, what was typed and chosen,
-// how far was scrolled; and where the focus goes in what is new. Must not know: what is drawn.
+// the caret, how far was scrolled; and where the focus goes in what is new. Must not know: what is drawn.
 
 /** What tells an element from others; where it has nothing of this, its class must do. */
 const MARKS = ['id', 'href', 'data-role', 'data-setting'];
@@ -63,8 +63,28 @@ export function keepFocus(root, change) {
  */
 export function keepAtHand(redraw) {
   stop();
-  let due = [...picked(), ...changed(), ...focused(), ...scrolled()];
+  const due = [...picked(), ...changed(), ...focused(), ...scrolled()];
   redraw();
+  putAllBack(due);
+}
+
+/**
+ * Scrolls a page to where it was when it was left, as far as it is there; the rest when that has been fetched, unless
+ * the reader does something before.
+ * @param {number} top
+ */
+export function scrollBack(top) {
+  stop();
+  putAllBack([
+    () => {
+      scrollTo(0, top);
+      return Math.abs(scrollY - top) < 1;
+    },
+  ]);
+}
+
+/** @param {(() => boolean)[]} due functions that say whether they have done so */
+function putAllBack(due) {
   const putBack = () => {
     due = due.filter((again) => !again());
     if (!due.length) stop();
@@ -87,14 +107,32 @@ export function letGo() {
   stop();
 }
 
-// What is to be put back: functions that say whether they have done so.
+// What is to be put back.
 
 /** @returns {(() => boolean)[]} */
 function focused() {
   const at = document.activeElement;
   if (!at || at === document.body) return [];
   const find = whereabouts(at);
-  return [() => focus(find())];
+  const caret = caretOf(at);
+  return [
+    () => {
+      const again = find();
+      const done = focus(again);
+      if (done && caret && again instanceof HTMLInputElement) again.setSelectionRange(...caret);
+      return done;
+    },
+  ];
+}
+
+/**
+ * Where in a field is typed, and what of it is selected.
+ * @param {Element} field
+ * @returns {[start: number, end: number, direction: 'forward' | 'backward' | 'none'] | null} null: it is none to type in
+ */
+function caretOf(field) {
+  if (!(field instanceof HTMLInputElement) || field.selectionStart === null) return null;
+  return [field.selectionStart, field.selectionEnd ?? field.selectionStart, field.selectionDirection ?? 'none'];
 }
 
 /** Tabs that were picked, and what was unfolded. @returns {(() => boolean)[]} */

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewContext
 from tests.browser.keyboard import tab_to
+from tests.browser.table import CODE
 from tests.browser.test_screens import boxes, flawless
 
 
@@ -51,6 +52,59 @@ def test_a_field_whose_content_is_refused_is_marked_and_says_why(page: Page) -> 
         "Up to 20 characters. Whoever watches you or plays with you sees it. "
         "A name has 1 to 20 characters, all of them visible."
     )
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "language"),
+    [
+        (width, height, language)
+        for width, height in ((320, 568), (390, 664), (1280, 800))
+        for language in ("en", "nb")
+    ],
+)
+def test_a_refused_code_is_seen_with_its_field_where_it_was_typed(
+    new_context: NewContext, width: int, height: int, language: str
+) -> None:
+    page = new_context(viewport={"width": width, "height": height}, locale=language).new_page()
+    page.goto("/")
+    code = page.locator("#code-heart-to-heart")
+    code.fill("nonsense")
+    (before,) = boxes(code)
+    page.keyboard.press("Enter")
+    expect(code).to_have_attribute("aria-invalid", "true")
+    expect(page.locator("#code-error-heart-to-heart")).to_be_in_viewport(ratio=1)
+    expect(code).to_be_in_viewport(ratio=1)
+    (after,) = boxes(code)
+    assert (after[0], after[2]) == (before[0], before[2])
+
+
+_LINES = """([text, word]) => {
+  const nodes = document.createTreeWalker(document.querySelector(text), NodeFilter.SHOW_TEXT);
+  while (nodes.nextNode()) {
+    const at = nodes.currentNode.data.indexOf(word);
+    if (at < 0) continue;
+    const range = document.createRange();
+    range.setStart(nodes.currentNode, at);
+    range.setEnd(nodes.currentNode, at + word.length);
+    return range.getClientRects().length;
+  }
+}"""
+
+
+def test_a_code_is_not_broken_at_its_hyphens(page: Page) -> None:
+    page.goto("/")
+    page.locator("#code-heart-to-heart").fill("nonsense")
+    page.keyboard.press("Enter")
+    error = "#code-error-heart-to-heart"
+    expect(page.locator(error)).to_contain_text(CODE)
+    for width in range(320, 420, 10):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate(_LINES, [error, CODE]) == 1
+    page.goto("/rules/heart-to-heart")
+    page.locator("h1").wait_for()
+    for width in range(320, 420, 10):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate(_LINES, [".rule:last-child", CODE]) == 1
 
 
 @pytest.mark.parametrize(("width", "height"), [(320, 568), (390, 844)])

@@ -10,9 +10,11 @@ from tests.browser.hearts import HeartsTable
 from tests.browser.keyboard import tab_to
 from tests.browser.table import DISCARD, STUCK_AFTER_ONE, TIP, HeartTable, deal, example
 from tests.browser.test_pages import OURS
+from tests.browser.test_screens import boxes
 
 SMALL = {"viewport": {"width": 320, "height": 568}}
 
+_BEYOND = "(version) => Number(document.querySelector('[data-role=table]').dataset.version) > version"
 _RINGED = "(one) => one.matches(':focus-visible')"
 
 
@@ -170,6 +172,31 @@ def test_what_was_typed_in_a_page_stays_when_another_tab_chooses_a_language(page
     expect(group).to_be_focused()
 
 
+def test_the_caret_stays_where_it_was_when_another_tab_chooses_a_language(page: Page) -> None:
+    page.goto("/")
+    code = page.locator("#code-heart-to-heart")
+    code.click()
+    page.keyboard.type("HH1-N-AAAM")
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    elsewhere(page, "nb")
+    speaks(page, "nb")
+    page.keyboard.type("AAA")
+    expect(code).to_have_value("HH1-N-AAAAAAM")
+    # also where the field comes only when something has been fetched, and with what is selected
+    page.goto("/me")
+    group = page.locator('[data-role="group-input"]')
+    group.click()
+    page.keyboard.type("Friday")
+    page.keyboard.press("Home")
+    page.keyboard.press("Shift+ArrowRight")
+    elsewhere(page, "en")
+    speaks(page, "en")
+    expect(group).to_be_focused()
+    page.keyboard.type("Mon")
+    expect(group).to_have_value("Monriday")
+
+
 def test_what_comes_late_does_not_take_the_focus_from_who_goes_on(page: Page) -> None:
     page.goto("/me")
     page.locator('[data-role="group-input"]').click()
@@ -194,6 +221,60 @@ def test_a_replay_stands_where_it_stood_in_another_language(page: Page) -> None:
     speaks(page, "nb")
     replay.version(3)
     expect(page.locator('[data-role="step-forward"]')).to_be_focused()
+
+
+def test_a_replay_at_its_beginning_does_not_go_to_where_its_link_led(page: Page) -> None:
+    page.goto("/examples/heart-to-heart#41")
+    replay = HeartTable(page).version(41)
+    page.keyboard.press("Home")
+    replay.version(0)
+    # nothing more is needed of the server
+    page.route("**/api/**", lambda route: route.abort())
+    elsewhere(page, "nb")
+    speaks(page, "nb")
+    expect(page.locator('[data-role="step"]')).to_have_text(f"0 av {len(example())}")
+    page.keyboard.press("ArrowRight")
+    replay.version(1)
+
+
+def test_a_replay_that_plays_goes_on_in_another_language(page: Page) -> None:
+    page.goto("/examples/heart-to-heart")
+    replay = HeartTable(page).version(0)
+    page.locator('[data-role="speed"]').select_option("fast")
+    page.locator('[data-role="play"]').click()
+    page.wait_for_function(_BEYOND, arg=0)
+    elsewhere(page, "nb")
+    speaks(page, "nb")
+    expect(page.locator('[data-role="play"]')).to_have_accessible_name("Stans")
+    expect(page.locator('[data-role="speed"]')).to_have_value("fast")
+    at = int(replay.root.get_attribute("data-version") or 0)
+    assert at > 0
+    page.wait_for_function(_BEYOND, arg=at)
+
+
+def test_a_feast_goes_on_in_another_language(page: Page) -> None:
+    # another tab chooses it as soon as the feast has begun
+    page.add_init_script(
+        """new MutationObserver((_, observer) => {
+          if (!document.querySelector('.hh-feast')) return;
+          observer.disconnect();
+          window.hearts = document.querySelectorAll('.hh-feast .emblem').length;
+          localStorage.setItem('heartroom.settings', JSON.stringify({ language: 'nb' }));
+          dispatchEvent(new StorageEvent('storage', { key: 'heartroom.settings' }));
+        }).observe(document, { childList: true, subtree: true });"""
+    )
+    table = deal(page)
+    table.play(example())
+    speaks(page, "nb")
+    feast = page.locator(".hh-feast")
+    expect(feast.locator(".card")).to_have_count(25)
+    assert feast.locator(".emblem").count() == page.evaluate("hearts") > 0
+    won = table.dialog("won")
+    expect(won.locator("h2")).to_have_text("Du tømte hjertet!")
+    expect(feast).to_have_count(1)
+    assert feast.evaluate("one => one.getAnimations({ subtree: true }).length") > 0
+    page.keyboard.press("Escape")
+    expect(feast).to_have_count(0)
 
 
 def test_what_was_picked_and_unfolded_stays_so_in_another_language(page: Page) -> None:
@@ -262,6 +343,23 @@ def begin_hearts(page: Page) -> HeartsTable:
     tab_to(page, '[data-role="start"]')
     page.keyboard.press("Enter")
     return HeartsTable(page)
+
+
+def test_the_ring_around_what_changes_the_name_does_not_lie_on_the_name(page: Page) -> None:
+    page.goto("/")
+    tab_to(page, '[data-role="name"]')
+    page.keyboard.press("Enter")
+    page.keyboard.type("Kari")
+    page.keyboard.press("Enter")
+    change = tab_to(page, '[data-role="name"]')
+    assert change.evaluate(_RINGED)
+    (name,) = boxes(page.locator(".who bdi"))
+    (ringed,) = boxes(change)
+    width, offset = (
+        change.evaluate(f"one => parseFloat(getComputedStyle(one).outline{its})")
+        for its in ("Width", "Offset")
+    )
+    assert ringed[0] - width - offset >= name[2]
 
 
 # ---- from page to page

@@ -7,8 +7,8 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import AWAY, Complaints
-from tests.browser.table import CODE, HeartTable, Sent, deal
+from tests.browser.conftest import AWAY, Complaints, NewContext
+from tests.browser.table import CODE, PHONE, HeartTable, Sent, deal
 
 OURS = "section:has(#code-heart-to-heart)"
 """The part of the front page that is Heart to Heart's."""
@@ -41,6 +41,42 @@ def test_back_and_forward(page: Page) -> None:
     page.go_forward()
     page.wait_for_url("**/rules/heart-to-heart")
     expect(page.locator("h1")).to_have_text("The rules of Heart to Heart")
+
+
+def test_back_and_forward_lead_to_where_one_was_in_a_page(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 600})
+    page.goto("/rules/heart-to-heart")
+    page.locator("h1").wait_for()
+    page.evaluate("scrollTo(0, 1500)")
+    page.evaluate("document.querySelector('.brand').click()")
+    page.wait_for_url("**/")
+    page.locator(OURS).wait_for()
+    assert page.evaluate("scrollY") == 0
+    page.evaluate("scrollTo(0, 120)")
+    page.go_back()
+    page.locator("h1", has_text="The rules").wait_for()
+    page.wait_for_function("() => scrollY === 1500")
+    page.go_forward()
+    page.locator(OURS).wait_for()
+    page.wait_for_function("() => scrollY === 120")
+    # a page that has to be fetched first, also to where it is not yet
+    page.locator('[data-role="way-me"]').click()
+    page.locator('[data-role="recovery-input"]').wait_for()
+    assert page.evaluate("scrollY") == 0
+    page.locator('[data-role="recovery-input"]').scroll_into_view_if_needed()
+    far = page.evaluate("scrollY")
+    assert far > 100
+    page.evaluate("document.querySelector('.brand').click()")
+    page.locator(OURS).wait_for()
+    page.go_back()
+    page.locator('[data-role="recovery-input"]').wait_for()
+    page.wait_for_function("(far) => scrollY === far", arg=far)
+    # loaded anew it is where it was, too
+    page.goto("/rules/heart-to-heart")
+    page.locator("h1").wait_for()
+    page.evaluate("scrollTo(0, 900)")
+    page.reload()
+    page.wait_for_function("() => scrollY === 900")
 
 
 def test_a_game_begins_by_one_click(page: Page) -> None:
@@ -191,6 +227,7 @@ def test_the_help_opens_by_key_and_the_keyboard_is_the_dialogs_while_it_is_open(
     table = deal(page)
     page.keyboard.press("?")
     expect(table.dialog("help")).to_be_visible()
+    expect(table.dialog("help").locator("kbd").first).to_be_visible()
     page.keyboard.press("d")
     page.keyboard.press("Escape")
     expect(page.locator("dialog")).to_have_count(0)
@@ -199,6 +236,19 @@ def test_the_help_opens_by_key_and_the_keyboard_is_the_dialogs_while_it_is_open(
     table.draw()
     table.version(1)
     expect(table.stock).to_have_attribute("data-count", "25")
+
+
+def test_the_help_tells_a_finger_how_to_play_before_keys(new_context: NewContext) -> None:
+    page = new_context(**PHONE).new_page()
+    table = deal(page)
+    page.locator('[data-role="help"]').tap()
+    help_ = table.dialog("help")
+    expect(help_).to_contain_text("Tap two free cards of the same rank")
+    expect(help_).to_contain_text("Tap the stock")
+    expect(help_.locator("kbd").first).to_be_hidden()
+    # there may be a keyboard all the same
+    help_.get_by_text("Keyboard", exact=True).tap()
+    expect(help_.locator("kbd").first).to_be_visible()
 
 
 def test_the_skip_link_goes_to_the_content(page: Page) -> None:

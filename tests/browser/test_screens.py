@@ -12,6 +12,7 @@ from tests.browser.conftest import NewContext
 from tests.browser.table import (
     DESKTOP,
     DISCARD,
+    PAIRS_AT_ONCE,
     PHONE,
     STOCK,
     STUCK_AFTER_ONE,
@@ -85,6 +86,7 @@ def apart(some: list[Any], others: list[Any]) -> None:
 
 def test_the_heart_is_as_large_as_the_screen_allows(new_context: NewContext) -> None:
     widths = {}
+    texts = {}
     page = new_context(reduced_motion="reduce").new_page()
     table = deal(page)
     for width, height in SCREENS:
@@ -93,9 +95,14 @@ def test_the_heart_is_as_large_as_the_screen_allows(new_context: NewContext) -> 
         # the board is laid out anew when it has its new size, between two frames
         page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         widths[width, height] = table.place(TIP).evaluate("tip => tip.getBoundingClientRect().width")
+        heights = "all => all.map((one) => one.getBoundingClientRect().height)"
+        texts[width, height] = page.locator('.tool-label, [data-role^="info-"]').evaluate_all(heights)
     assert widths[390, 844] > 0.14 * 390
     assert widths[1280, 800] > 0.1 * 800
     assert widths[2560, 1440] > widths[1280, 800] * 1.5
+    # what stands around it is read from as far away
+    for large, small in zip(texts[2560, 1440], texts[1280, 800], strict=True):
+        assert large > small * 1.5
 
 
 def test_the_board_follows_a_phone_that_is_turned(new_context: NewContext) -> None:
@@ -191,6 +198,25 @@ def test_nothing_on_the_table_and_in_its_dialogs_shuts_anybody_out(new_context: 
     page.keyboard.press("n")
     table.dialog("new").wait_for()
     flawless(page)
+
+
+def test_cards_are_solid_and_what_is_selected_is_seen_in_the_colours_of_the_system(
+    new_context: NewContext,
+) -> None:
+    page = new_context(**DESKTOP, forced_colors="active", reduced_motion="reduce").new_page()
+    table = deal(page, PAIRS_AT_ONCE)
+
+    cards = page.locator('[data-role="table"] .card.face')
+    (canvas,) = set(cards.evaluate_all("all => all.map((one) => getComputedStyle(one).backgroundColor)"))
+    assert canvas.startswith("rgb(")  # and not rgba(…), which would show what is below
+    veil = "card => getComputedStyle(card, '::after').content"
+    assert table.place(1).locator(".card").evaluate(veil) == "none"
+    filled = "all => all.map((one) => getComputedStyle(one).backgroundImage !== 'none')"
+    assert not any(cards.evaluate_all(filled))
+    table.tap(TIP)
+    assert table.place(TIP).locator(".card").evaluate_all(filled) == [True]
+    page.locator('[data-role="help"]').click()
+    expect(table.dialog("help")).to_have_css("background-color", canvas)
 
 
 def test_nothing_on_a_won_table_and_in_its_replay_shuts_anybody_out(new_context: NewContext) -> None:

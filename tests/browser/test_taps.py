@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import NewContext
 from tests.browser.table import (
     CODE,
     DISCARD,
@@ -84,7 +85,8 @@ def test_two_ranks_with_move_errors_on_must_have_the_same_rank(page: Page) -> No
     expect(table.root).to_have_attribute("data-version", "0")
 
 
-def test_placement_help_rings_partners_and_darkens_what_does_not_fit(page: Page) -> None:
+def test_placement_help_rings_partners_and_darkens_what_does_not_fit(new_context: NewContext) -> None:
+    page = new_context(reduced_motion="reduce").new_page()
     table = deal(page, PAIRS_AT_ONCE)
     assert sorted(table.marked("data-ring")) == [DISCARD, TIP]
     table.tap(TIP, DISCARD)
@@ -104,6 +106,31 @@ def test_placement_help_rings_partners_and_darkens_what_does_not_fit(page: Page)
     assert table.marked("data-dim") == []
     assert table.marked("data-ring") == []
     table.is_selected(23)
+
+
+def test_placement_help_rings_a_place_when_its_card_lies_there(page: Page) -> None:
+    page.add_init_script(
+        """window.early = [];
+        new MutationObserver((changes) => {
+          for (const { target } of changes) {
+            if (target.matches('[data-held][data-ring]')) early.push(target.dataset.place);
+          }
+        }).observe(document, { subtree: true, attributeFilter: ['data-held', 'data-ring'] });"""
+    )
+    table = deal(page, PAIRS_AT_ONCE)
+    ringed = page.locator("[data-ring]")
+    # the deal, a pair that comes back, a card that is drawn and goes back
+    expect(ringed).to_have_count(2)
+    table.tap(TIP, DISCARD)
+    table.version(1).undo.click()
+    table.version(2)
+    expect(ringed).to_have_count(2)
+    table.draw()
+    table.version(3).undo.click()
+    table.version(4)
+    expect(ringed).to_have_count(2)
+    assert sorted(table.marked("data-ring")) == [DISCARD, TIP]
+    assert page.evaluate("early") == []
 
 
 # ---- many at once

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewContext
 from tests.browser.table import CODE, DISCARD, PHONE, STOCK, TIP, HeartTable, deal, example
+from tests.browser.test_screens import boxes
 
 
 @pytest.mark.timeout(300)
@@ -94,6 +96,53 @@ def test_a_won_game_is_still_won_after_a_reload_and_the_next_one_needs_no_asking
     expect(HeartTable(page).ready().info("score")).to_have_text("0")
 
 
+def test_that_a_game_is_won_is_still_said_when_the_dialog_is_closed(page: Page) -> None:
+    table = deal(page)
+    end = page.locator('[data-role="end"]')
+    table.play(example())
+    table.dialog("won").wait_for()
+    expect(end).to_be_empty()
+    page.keyboard.press("Escape")
+    expect(end.locator("h2")).to_have_text("You cleared the heart!")
+    page.locator('[data-role="settings"]').click()
+    page.locator('[data-setting="language"]').select_option("nb")
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
+    expect(end.locator("h2")).to_have_text("Du tømte hjertet!")
+    page.reload()
+    table.dialog("won").wait_for()
+    expect(end).to_be_empty()
+    page.keyboard.press("Escape")
+    page.locator('[data-role="end-replay"]').click()
+    page.wait_for_url("**/r/*")
+    page.go_back()
+    table.dialog("won").wait_for()
+    page.keyboard.press("Escape")
+    address = page.url
+    page.locator('[data-role="end-new"]').click()
+    page.wait_for_url(lambda url: "/g/" in url and url != address)
+    expect(table.ready().root).to_have_attribute("data-status", "play")
+    expect(end).to_be_empty()
+
+
+@pytest.mark.parametrize(("width", "undone"), [(320, False), (320, True), (390, True), (1280, True)])
+def test_no_fact_of_a_won_game_stands_alone_in_its_line(
+    new_context: NewContext, width: int, undone: bool
+) -> None:
+    page = new_context(viewport={"width": width, "height": 844}, reduced_motion="reduce").new_page()
+    table = deal(page)
+    if undone:
+        table.draw()
+        table.version(1).undo.click()
+        table.version(2)
+    table.play(example())
+    table.dialog("won").wait_for()
+    lines = Counter(top for _, top, _, _ in boxes(page.locator('[data-dialog="won"] dd')))
+    assert sum(lines.values()) == (4 if undone else 3)
+    assert min(lines.values()) > 1
+    assert page.locator(".facts").evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
 def test_the_example_game_is_stepped_through_by_the_keyboard(page: Page) -> None:
     page.goto("/examples/heart-to-heart")
     table = HeartTable(page).version(0)
@@ -122,6 +171,7 @@ def test_the_example_game_is_stepped_through_by_the_keyboard(page: Page) -> None
     expect(table.info("score")).to_have_text("250")
     page.keyboard.press("PageUp")
     expect(step).not_to_have_text(f"{len(example())} of {len(example())}")
+    expect(table.stock).to_have_accessible_name("Stock, 16 cards")
     # looking on is all that can be done
     expect(page.locator('[data-role="table"] button')).to_have_count(0)
     expect(page.locator('[data-role="undo"]')).to_have_count(0)

@@ -11,6 +11,7 @@
 //   [data-role="undo"], new, share, help, settings: the tools; aria-disabled="true" while there is nothing to undo
 //   [data-dialog="won"]          won-time, won-score, won-moves, won-counted; buttons won-new (won-result after the deal
 //                                of a day), won-replay, won-share
+//   [data-role="end"]            in the empty heart, once that is closed: end-new (or end-result), end-replay
 //   [data-dialog="stuck"]        buttons stuck-undo, stuck-new
 //   [data-kind="mismatch"]       the toast of "Move errors"; a refused action's toast has the code as data-kind
 //   [data-role="announcer"]      what screen readers are told
@@ -42,6 +43,7 @@ export const game = {
     { name: 'heart-to-heart.winnable', fallback: false, label: 'hh.setting.winnable', hint: 'hh.setting.winnableHint', deals: true },
   ],
   options: (settings) => (settings.get('heart-to-heart.winnable') ? { winnable: true } : {}),
+  basics: ['hh.basics.pair', 'hh.basics.stock'],
   keys: [
     ['← ↑ → ↓', 'hh.key.arrows'],
     ['Enter', 'hh.key.enter'],

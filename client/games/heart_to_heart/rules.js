@@ -1,6 +1,6 @@
 // Owns: the rules page of Heart to Heart.
 
-import { h } from '../../ui/dom.js';
+import { h, unbroken } from '../../ui/dom.js';
 import { heartPicture, rowPicture } from './picture.js';
 
 /** The same heart, when its tip and the two cards above it are gone. */
@@ -17,7 +17,7 @@ export function rules({ t }) {
       'section',
       { class: 'rule' },
       h('h2', null, t(`hh.rules.${key}.title`)),
-      h('div', { class: 'rule-text' }, Array.from({ length: count }, (_, i) => h('p', null, t(`hh.rules.${key}.${i + 1}`)))),
+      h('div', { class: 'rule-text' }, Array.from({ length: count }, (_, i) => h('p', null, unbroken(t(`hh.rules.${key}.${i + 1}`), t('home.codeExample'))))),
       pictures.length > 0 && h('div', { class: 'rule-pictures' }, pictures),
     );
   return h(

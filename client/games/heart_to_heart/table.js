@@ -17,7 +17,8 @@ import { GATHERED_MS, celebrate } from './win.js';
 /** @typedef {import('../../games.js').Position} Position */
 /** @typedef {import('../../wire.js').View} View */
 /** @typedef {import('./view.js').Change} Change */
-/** @typedef {{ selected: number | null, cursor: number, told: string }} Kept when the table is drawn anew */
+/** @typedef {{ stage: HTMLElement | null, dialogAt: number }} Feast `dialogAt`: when it is said in words, on the page's clock */
+/** @typedef {{ selected: number | null, cursor: number, told: string, feast: Feast | null }} Kept when the table is drawn anew */
 
 /** For so long a place whose card has just gone swallows taps: they were meant for that card. */
 const SWALLOW_MS = 220;
@@ -50,18 +51,23 @@ export class Table {
   #stockBelow = 0;
   /** @type {HTMLDialogElement | null} */
   #stuckDialog = null;
+  /** @type {HTMLDialogElement | null} */
+  #wonDialog = null;
   /** @type {Map<number, HTMLElement>} */
   #spots = new Map();
   #root;
   #air = h('div', { class: 'air', 'aria-hidden': 'true' });
   #watermark = emblem('hearts', 'hh-watermark');
+  /** What the dialog of a won game has said, once that is closed. */
+  #end = h('div', { class: 'hh-end', 'data-role': 'end' });
   #flights;
   /** @type {motion.Stage} */
   #stage;
   #observer;
   /** @type {(() => void)[]} */
   #undo = [];
-  #endFeast = () => {};
+  /** @type {Feast | null} */
+  #feast = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #feastTimer;
 
@@ -77,6 +83,7 @@ export class Table {
       { class: 'hh-table', 'data-role': 'table' },
       this.#watermark,
       h('div', { role: 'group', 'aria-label': t('hh.heart') }, places.map((place) => this.#at(place))),
+      this.#end,
       h('div', { role: 'group', 'aria-label': t('hh.piles') }, this.#at(STOCK), this.#at(DISCARD)),
       this.#air,
     );
@@ -123,11 +130,10 @@ export class Table {
 
   /** @returns {Kept} */
   kept() {
-    return { selected: this.#selected, cursor: this.#cursor, told: this.#told };
+    return { selected: this.#selected, cursor: this.#cursor, told: this.#told, feast: this.#feast };
   }
 
   destroy() {
-    clearTimeout(this.#feastTimer);
     this.#endFeast();
     this.#flights.end();
     this.#observer.disconnect();
@@ -189,10 +195,12 @@ export class Table {
       element.style.top = `${y}px`;
     }
     const { bounds } = this.#layout;
-    this.#watermark.style.left = `${bounds.x}px`;
-    this.#watermark.style.top = `${bounds.y}px`;
-    this.#watermark.style.width = `${bounds.width}px`;
-    this.#watermark.style.height = `${bounds.height}px`;
+    for (const { style } of [this.#watermark, this.#end]) {
+      style.left = `${bounds.x}px`;
+      style.top = `${bounds.y}px`;
+      style.width = `${bounds.width}px`;
+      style.height = `${bounds.height}px`;
+    }
   }
 
   // ---- what the player does; true: it was something
@@ -276,9 +284,10 @@ export class Table {
     const now = this.#now();
     const ahead = this.#ahead();
     const help = this.#host.interactive && this.#host.settings.get('heart-to-heart.help');
-    const ringed = help ? partnered(view, ahead) : new Set();
+    const lies = (/** @type {number} */ place) => ahead.playable(place) && !this.#held.has(place);
+    const ringed = help ? partnered(view, lies) : new Set();
     const chosen = this.#selected === null ? 0 : now.rank(this.#selected);
-    const fits = (/** @type {number} */ place) => ahead.playable(place) && now.rank(place) === chosen;
+    const fits = (/** @type {number} */ place) => ahead.playable(place) && this.#seenRank(place, now) === chosen;
 
     set(this.#root, { 'data-version': version, 'data-status': now.status });
     for (const place of [...places, DISCARD]) {
@@ -294,6 +303,7 @@ export class Table {
     for (const place of places) this.#paintCard(place, now);
     this.#paintPiles(now, ahead);
     this.#paintFrame(now, ahead);
+    this.#paintEnd(now);
     this.#keepCursor();
   }
 
@@ -311,6 +321,11 @@ export class Table {
       'aria-label': rank ? this.#cardLabel(place, rank, state) : null,
       'aria-hidden': rank ? null : 'true',
     });
+  }
+
+  /** Of the card that is seen at a place while another is on its way there. @param {number} place @param {import('./view.js').Spread} now */
+  #seenRank(place, now) {
+    return place === DISCARD && this.#held.has(place) ? this.#topBelow : now.rank(place);
   }
 
   /** @param {HTMLElement} spot */
@@ -340,7 +355,7 @@ export class Table {
     if (stock.dataset.seen !== `${stockSeen} ${count}`) {
       stock.replaceChildren(
         stockSeen ? cardBack() : h('span', { class: 'card outline' }, icon('recycle')),
-        h('span', { class: 'count', 'aria-hidden': 'true' }, this.#host.i18n.number(count)),
+        h('span', { class: 'count', 'aria-hidden': 'true', hidden: !stockSeen && !count }, this.#host.i18n.number(count)),
       );
     }
     set(stock, {
@@ -348,12 +363,12 @@ export class Table {
       'data-count': now.stock,
       'data-depth': Math.ceil(stockSeen / 7),
       'data-state': now.stock ? 'full' : 'empty',
-      'aria-label': now.stock ? t('hh.stock', { n: now.stock }) : t('hh.stockEmpty'),
+      'aria-label': this.#stockLabel(now.stock),
     });
 
     const discard = this.#at(DISCARD);
     const top = now.rank(DISCARD);
-    const topSeen = this.#held.has(DISCARD) ? this.#topBelow : top;
+    const topSeen = this.#seenRank(DISCARD, now);
     if (discard.dataset.seen !== String(topSeen)) {
       discard.replaceChildren(topSeen ? cardFace(topSeen) : h('span', { class: 'card outline' }, emblem('hearts')));
     }
@@ -365,6 +380,13 @@ export class Table {
       'data-state': top ? 'free' : 'empty',
       'aria-label': top ? t('hh.discard', { card: this.#cardName(top), n: now.discard }) : t('hh.discardEmpty'),
     });
+  }
+
+  /** Who only looks on is not told what to do with it. @param {number} n */
+  #stockLabel(n) {
+    const { t } = this.#host.i18n;
+    if (this.#host.interactive) return n ? t('hh.stock', { n }) : t('hh.stockEmpty');
+    return n ? t('hh.stockSeen', { n }) : t('hh.stockSeenEmpty');
   }
 
   /** @param {import('./view.js').Spread} now @param {import('./taps.js').Outlook} ahead */
@@ -379,15 +401,30 @@ export class Table {
     if (interactive) frame.setRibbon(...(now.status === 'stuck' && !this.#stuckDialog ? [i18n.t('hh.stuck')] : []));
   }
 
+  /** @param {import('./view.js').Spread} now */
+  #paintEnd({ status }) {
+    const shown = this.#host.interactive && status === 'won' && this.#told === status && !this.#wonDialog;
+    if (shown === this.#end.hasChildNodes()) return;
+    if (!shown) return this.#end.replaceChildren();
+    const button = (/** @type {import('../../ui/dialog.js').Choice} */ { role, kind = 'plain', label, run }) =>
+      h('button', { type: 'button', class: `button ${kind}`, 'data-role': role, onclick: () => run?.() }, label);
+    this.#end.replaceChildren(h('h2', null, this.#host.i18n.t('hh.won')), h('div', { class: 'choices' }, this.#waysOn('end').map(button)));
+  }
+
   // ---- what has happened
 
   /** The first sight of this session. */
   #first() {
     const { status, counted, rank } = this.#now();
+    const kept = /** @type {Kept | undefined} */ (this.#host.kept);
+    if (status === 'won' && kept?.feast) {
+      if (kept.feast.stage) this.#air.append(kept.feast.stage);
+      this.#keepFeast(kept.feast);
+    }
     if (!this.#host.interactive) return;
     if (status === 'stuck' && this.#told !== status) this.#showStuck();
-    if (status === 'won' && this.#told !== status) this.#showWon();
-    if (counted === 0 && this.#host.pace() && !this.#host.kept) motion.deal(this.#stage, rank);
+    if (status === 'won' && this.#told !== status && !this.#feast) this.#showWon();
+    if (counted === 0 && this.#host.pace() && !kept) motion.deal(this.#stage, rank);
   }
 
   /** @param {View} before @param {Position} position */
@@ -402,7 +439,7 @@ export class Table {
     }
     if (now.status === was.status) return;
     this.#told = '';
-    if (now.status === 'won') this.#feast(Boolean(jump));
+    if (now.status === 'won') this.#celebrate(Boolean(jump));
     else this.#endFeast();
     if (!this.#host.interactive) return;
     if (now.status === 'stuck') this.#showStuck();
@@ -451,18 +488,28 @@ export class Table {
   }
 
   /** @param {boolean} quiet */
-  #feast(quiet) {
-    const { interactive, pace, notices, i18n, sound } = this.#host;
+  #celebrate(quiet) {
+    const { pace, notices, i18n, sound } = this.#host;
     notices.announce(i18n.t('hh.won'));
-    if (!quiet) {
-      sound('win');
-      this.#endFeast = celebrate(this.#air, this.#layout, pace());
-    }
-    if (interactive) this.#feastTimer = setTimeout(() => this.#showWon(), quiet ? 0 : 150 + (GATHERED_MS + 500) * pace());
+    if (!quiet) sound('win');
+    const stage = quiet ? null : celebrate(this.#air, this.#layout, pace());
+    this.#keepFeast({ stage, dialogAt: performance.now() + (quiet ? 0 : 150 + (GATHERED_MS + 500) * pace()) });
+  }
+
+  /** @param {Feast} feast one that has begun, maybe at the table that was drawn here before */
+  #keepFeast(feast) {
+    this.#feast = feast;
+    if (this.#host.interactive && this.#told !== 'won') this.#feastTimer = setTimeout(() => this.#showWon(), feast.dialogAt - performance.now());
+  }
+
+  #endFeast() {
+    clearTimeout(this.#feastTimer);
+    this.#feast?.stage?.remove();
+    this.#feast = null;
   }
 
   #showWon() {
-    const { i18n, elapsedMs, newGame, result, ranked, share, replay, go } = this.#host;
+    const { i18n, elapsedMs, ranked, share } = this.#host;
     const { t } = i18n;
     const { score, moves, undos, counted, code } = this.#now();
     this.#told = 'won';
@@ -471,18 +518,28 @@ export class Table {
       [t('info.score'), i18n.number(score), 'score'],
       ...movesFacts(i18n, { moves, counted: undos ? counted : null, ranked: ranked?.() ?? false }),
     ];
-    showDialog({
+    this.#wonDialog = showDialog({
       role: 'won',
       title: t('hh.won'),
       closeLabel: t('close'),
       body: [h('dl', { class: 'facts' }, facts.map(([label, value, role]) => h('div', null, h('dt', null, label), h('dd', { 'data-role': `won-${role}` }, value))))],
-      choices: [
-        result ? { role: 'won-result', kind: 'main', label: t('hh.result'), run: result } : { role: 'won-new', kind: 'main', label: t('tool.new'), run: newGame },
-        ...(replay ? [{ role: 'won-replay', label: t('hh.watchReplay'), run: () => go(replay) }] : []),
-        { role: 'won-share', label: t('tool.share'), run: () => share(code) },
-      ],
-      closed: () => this.#endFeast(),
+      choices: [...this.#waysOn('won'), { role: 'won-share', label: t('tool.share'), run: () => share(code) }],
+      closed: () => {
+        this.#wonDialog = null;
+        this.#endFeast();
+        if (this.#root.isConnected) this.#paint();
+      },
     });
+  }
+
+  /** What can be done after a won game. @param {string} where the beginning of their data-role @returns {import('../../ui/dialog.js').Choice[]} */
+  #waysOn(where) {
+    const { i18n, newGame, result, replay, go } = this.#host;
+    const { t } = i18n;
+    return [
+      result ? { role: `${where}-result`, kind: 'main', label: t('hh.result'), run: result } : { role: `${where}-new`, kind: 'main', label: t('tool.new'), run: newGame },
+      ...(replay ? [{ role: `${where}-replay`, label: t('hh.watchReplay'), run: () => go(replay) }] : []),
+    ];
   }
 
   #showStuck() {

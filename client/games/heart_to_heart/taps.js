@@ -93,13 +93,13 @@ export function keptSelection(before, view, ahead, selected) {
 }
 
 /**
- * Cards to ring: those that have an equal among the others that can be played.
+ * Cards to ring: those that have an equal among the others.
  * @param {View} view
- * @param {Outlook} ahead
+ * @param {(place: number) => boolean} among whether the card of a place is one of those
  * @returns {Set<number>}
  */
-export function partnered(view, ahead) {
+export function partnered(view, among) {
   const { rank } = spread(view);
-  const playable = [DISCARD, ...places].filter(ahead.playable);
-  return new Set(playable.filter((a) => playable.some((b) => a !== b && rank(a) === rank(b))));
+  const cards = [DISCARD, ...places].filter(among);
+  return new Set(cards.filter((a) => cards.some((b) => a !== b && rank(a) === rank(b))));
 }

@@ -16,18 +16,15 @@ export const GATHERED_MS = GATHER_MS + STAGGER_MS * 25;
  * @param {HTMLElement} layer
  * @param {import('./layout.js').Layout} layout
  * @param {number} pace
- * @returns {() => void} ends it
+ * @returns {HTMLElement | null} all of it, which may be taken elsewhere and goes on there
  */
 export function celebrate(layer, layout, pace) {
-  if (!pace) return () => {};
+  if (!pace) return null;
   const stage = h('div', { class: 'hh-feast', 'aria-hidden': 'true' });
   layer.append(stage);
   gather(stage, layout, pace);
-  const endRise = rise(layer, pace);
-  return () => {
-    stage.remove();
-    endRise();
-  };
+  rise(stage, pace);
+  return stage;
 }
 
 /**

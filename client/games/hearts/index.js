@@ -42,6 +42,7 @@ export const game = {
   over: (view) => spread(view).phase === 'over',
   code: () => '',
   settings: [{ name: 'hearts.twoTaps', fallback: false, label: 'hearts.setting.twoTaps', hint: 'hearts.setting.twoTapsHint' }],
+  basics: ['hearts.basics.pass', 'hearts.basics.play'],
   keys: [
     ['← →', 'hearts.key.arrows'],
     ['Enter', 'hearts.key.enter'],

@@ -109,7 +109,7 @@ class Lesson {
   #goTo(at) {
     if (at < 0 || at >= STEPS.length || at === this.#at) return false;
     this.#at = at;
-    history.replaceState(null, '', `#${at + 1}`);
+    history.replaceState(history.state, '', `#${at + 1}`);
     this.#show();
     return true;
   }

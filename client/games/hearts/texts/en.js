@@ -70,6 +70,8 @@ export default {
     'level.good': 'Good',
     'hearts.setting.twoTaps': 'Two taps to play',
     'hearts.setting.twoTapsHint': 'The first tap lifts a card, the second plays it.',
+    'hearts.basics.pass': 'When cards are passed, tap three of yours, then the button in the middle. Tapped again, a card stays with you.',
+    'hearts.basics.play': 'On your turn, tap the card that you want to play. If you have a card of the suit that was led you must play one; what you may not play is darkened.',
     'hearts.key.arrows': 'Go to another card',
     'hearts.key.enter': 'Choose it or play it (Space does too)',
     'hearts.key.pass': 'Pass the three chosen cards',

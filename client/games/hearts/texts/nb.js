@@ -70,6 +70,8 @@ export default {
     'level.good': 'Gode',
     'hearts.setting.twoTaps': 'To trykk for å spille',
     'hearts.setting.twoTapsHint': 'Det første trykket løfter kortet, det andre spiller det.',
+    'hearts.basics.pass': 'Når kort skal sendes, trykker du på tre av dine og så på knappen i midten. Trykk på et kort igjen for å beholde det.',
+    'hearts.basics.play': 'Når det er din tur, trykker du på kortet du vil legge. Har du kort i fargen som ble spilt ut, må du legge et slikt; kort du ikke kan legge, er mørke.',
     'hearts.key.arrows': 'Gå til et annet kort',
     'hearts.key.enter': 'Velg det eller spill det (mellomrom også)',
     'hearts.key.pass': 'Send de tre valgte kortene',
