@@ -145,7 +145,7 @@ class Seated {
       act: (action, how) => app.wire.act(action, how),
       codeText: (code) => app.codeText(code),
       elapsedMs: () => this.#elapsedMs(),
-      newGame: () => this.#newGame(),
+      newGame: (sure) => this.#newGame(sure),
       share: (code) => this.#share(code, session),
       result: date && seat !== null ? () => app.go(`/daily/${date}`) : undefined,
       ranked: () => this.#mayBeRanked,
@@ -290,11 +290,12 @@ class Seated {
     else this.#app.share(code, session);
   }
 
-  #newGame() {
+  /** @param {boolean} [sure] */
+  #newGame(sure = false) {
     if (this.#mayBeRanked) return;
     const app = this.#app;
     const table = app.wire.table;
-    const askFirst = !this.#game.party && !this.#ended && this.#table.underWay();
+    const askFirst = !sure && !this.#game.party && !this.#ended && this.#table.underWay();
     if (table && askFirst) app.askNewGame(this.#game, this.#game.code(table.view));
     else this.#begin();
   }
