@@ -26,7 +26,7 @@ import { rules } from './pages/rules.js';
 import { Router, pageTitle } from './router.js';
 import { Settings, pendingKeeper } from './storage.js';
 import { artwork } from './ui/card.js';
-import { closeDialog, redrawDialog, whenNoneStays } from './ui/dialog.js';
+import { closeDialog, redrawDialog, whenNoneStays, withDialogs } from './ui/dialog.js';
 import { h } from './ui/dom.js';
 import { attend, keepAtHand, letGo } from './ui/keep.js';
 import { Notices } from './ui/notices.js';
@@ -73,6 +73,9 @@ const router = new Router(
 );
 app.go = (path, how) => router.go(path, how);
 
+/** Whether the store is away, as far as the server has told. */
+let storeAway = false;
+
 /** Speaks the language that is chosen. @returns {boolean} whether it is another than before */
 function speak() {
   const before = i18n.language;
@@ -88,20 +91,21 @@ function followLanguage() {
   keepAtHand(() => {
     if (speak()) router.redraw();
     redrawDialog();
+    showConnection();
   });
 }
 
 function showConnection() {
+  const { t } = i18n;
   document.documentElement.dataset.connection = net.state;
   if (net.state === 'refused') {
-    notices.banner(
-      i18n.t('connection.refused'),
-      h('button', { type: 'button', class: 'button plain', onclick: () => location.reload() }, i18n.t('connection.reload')),
-    );
-  } else if (net.state === 'lost') {
-    const kept = wire.pending.length;
-    notices.banner(i18n.t('connection.lost') + (kept ? ` ${i18n.t('connection.kept', { n: kept })}` : ''));
-  } else notices.banner('');
+    const reload = h('button', { type: 'button', class: 'button plain', onclick: () => location.reload() }, t('connection.reload'));
+    return notices.banner(t('connection.refused'), reload);
+  }
+  if (net.state !== 'lost') return notices.banner(storeAway ? t('connection.store') : '');
+  const kept = wire.pending.length;
+  const more = kept ? t('connection.kept', { n: kept }) : '';
+  notices.banner(`${t('connection.lost')} ${more}`.trim());
 }
 
 /** A start for action ids that no other tab will meet, above all refs. */
@@ -119,9 +123,16 @@ skip.addEventListener('click', (event) => {
   document.getElementById('main')?.focus({ preventScroll: true });
   scrollTo(0, 0);
 });
-net.on('state', showConnection);
-wire.on('pending', () => net.state === 'lost' && showConnection());
-wire.on('store', (answering) => notices.banner(answering ? '' : i18n.t('connection.store')));
+net.on('state', (state) => {
+  if (state === 'lost') storeAway = false; // the next connection is told anew if it still is
+  showConnection();
+});
+wire.on('pending', showConnection);
+wire.on('store', (answering) => {
+  storeAway = !answering;
+  showConnection();
+});
+withDialogs((place) => notices.moveTo(place));
 
 document.body.prepend(artwork());
 attend();

@@ -8,9 +8,10 @@ import msgspec
 import pytest
 from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
-from tests.browser.conftest import AWAY, Complaints
+from tests.browser.conftest import AWAY, Complaints, NewContext
 from tests.browser.served import Server
 from tests.browser.table import DISCARD, PAIRS_AT_ONCE, STOCK, TIP, HeartTable, agree, deal, example, share
+from tests.browser.test_screens import ON_TOP, boxes, flawless
 from tests.support.stores import BINARIES, StoreProcess
 
 LOST = "Connection lost"
@@ -306,6 +307,50 @@ def test_a_new_game_asked_for_while_the_server_is_away_begins_when_it_is_back(
     HeartTable(page).ready()
 
 
+def test_the_banner_speaks_the_language_that_is_chosen(
+    page: Page, server: Server, complaints: Complaints
+) -> None:
+    complaints.expect(AWAY)
+    page.goto(server.url)
+    expect(page.locator("html")).to_have_attribute("data-connection", "open")
+    server.kill()
+    banner = page.locator('[data-role="banner"]')
+    expect(banner).to_contain_text(LOST)
+    page.locator('[data-role="language"]').select_option("nb")
+    expect(banner).to_have_text("Mistet forbindelsen – kobler til igjen …")
+    server.start()
+    expect(banner).to_be_empty()
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 568), (390, 844), (844, 390), (1280, 800)])
+def test_the_banner_is_over_a_dialog_and_covers_nothing_of_it(
+    new_context: NewContext, server: Server, complaints: Complaints, width: int, height: int
+) -> None:
+    complaints.expect(AWAY)
+    page = new_context(viewport={"width": width, "height": height}, reduced_motion="reduce").new_page()
+    table = deal(page, origin=server.url)
+    page.locator('[data-role="settings"]').click()
+    dialog = table.dialog("settings")
+    banner = page.locator('[data-role="banner"]')
+    expect(banner).to_be_hidden()
+    server.kill()
+    expect(dialog.locator('[data-role="banner"]')).to_contain_text(LOST)
+    assert banner.evaluate(ON_TOP)
+    (over,), (under,) = boxes(banner), boxes(dialog)
+    assert over[3] <= under[1]
+    assert under[3] <= height
+    flawless(page)
+    # also where it takes more lines, and it stays when the dialog goes
+    page.locator('[data-setting="language"]').select_option("nb")
+    expect(dialog.locator('[data-role="banner"]')).to_contain_text("Mistet forbindelsen")
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    (over,), (under,) = boxes(banner), boxes(dialog)
+    assert over[3] <= under[1]
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
+    assert banner.evaluate(ON_TOP)
+
+
 def test_the_lobby_and_who_only_looks_on_say_that_the_store_is_away(
     page: Page, stranger: Page, complaints: Complaints
 ) -> None:
@@ -323,6 +368,9 @@ def test_the_lobby_and_who_only_looks_on_say_that_the_store_is_away(
         store.freeze()
         for each in (page, stranger):
             expect(each.locator('[data-role="banner"]')).to_contain_text("cannot save just now")
+        page.locator('[data-role="language"]').select_option("nb")
+        expect(page.locator('[data-role="banner"]')).to_contain_text("Tjeneren kan ikke lagre akkurat nå")
+        page.locator('[data-role="language"]').select_option("en")
         store.thaw()
         for each in (page, stranger):
             expect(each.locator('[data-role="banner"]')).to_be_empty()

@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import AWAY, Complaints
 from tests.browser.table import CODE, HeartTable, Sent, deal
+from tests.browser.test_screens import ON_TOP
 
 OURS = "section:has(#code-heart-to-heart)"
 """The part of the front page that is Heart to Heart's."""
@@ -183,8 +184,13 @@ def test_where_nothing_can_be_copied_that_is_said(page: Page) -> None:
     table = deal(page)
     page.locator('[data-role="share"]').click()
     page.locator('[data-role="copy-code"]').click()
-    expect(table.toast("not-copied")).to_be_attached()
+    told = table.dialog("share").locator('.toast[data-kind="not-copied"]')
+    expect(told).to_be_visible()
+    assert told.evaluate(ON_TOP)
     expect(page.locator(".share-link")).to_have_text(re.compile(f"/d/{CODE}$"))
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
+    assert table.toast("not-copied").evaluate(ON_TOP)
 
 
 def test_the_help_opens_by_key_and_the_keyboard_is_the_dialogs_while_it_is_open(page: Page) -> None:
