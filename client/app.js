@@ -4,7 +4,7 @@
 import { calm } from './ui/flight.js';
 import { closeDialogOf, showDialog } from './ui/dialog.js';
 import { h } from './ui/dom.js';
-import { fieldError } from './ui/field.js';
+import { fieldError, lengthOf } from './ui/field.js';
 import { ApiError, post } from './api.js';
 import { games } from './games.js';
 import { Refused } from './wire.js';
@@ -24,6 +24,9 @@ export const DEFAULTS = {
   shortcuts: true,
   ...Object.fromEntries([...games.values()].flatMap(({ settings }) => settings.map(({ name, fallback }) => [name, fallback]))),
 };
+
+/** Of a name, in characters as people count them. The server looks at more than that. */
+const LONGEST_NAME = 20;
 
 export class App {
   #root;
@@ -405,12 +408,14 @@ export class App {
     const error = fieldError(input, 'name-error');
     const save = async () => {
       error.say('');
+      const name = input.value.trim();
+      if (lengthOf(name) > LONGEST_NAME) return error.say(this.codeText('bad_name'));
       try {
-        await this.wire.setName(input.value.trim());
+        await this.wire.setName(name);
         closeDialogOf(input);
       } catch (refusal) {
         if (!(refusal instanceof Refused)) throw refusal;
-        error.say(this.codeText(refusal.message));
+        error.say(this.codeText(refusal.message === 'too_large' ? 'bad_name' : refusal.message));
       }
     };
     input.addEventListener('keydown', (event) => {

@@ -46,7 +46,7 @@ const app = new App({ root: page, i18n, settings, wire, notices });
 const router = new Router(
   [
     [/^\/$/, () => home(app)],
-    [/^\/g\/([^/]+)$/, ([session], kept) => play(app, session, kept)],
+    [/^\/g\/([^/]{1,100})$/, ([session], kept) => play(app, session, kept)],
     [/^\/r\/([^/]+)$/, ([session]) => replay(app, session)],
     [/^\/d\/([^/]+)$/, ([code]) => deal(app, code)],
     [/^\/daily$/, () => day(app, null)],

@@ -2,6 +2,7 @@
 // are under way, what to send next. Messages go in, messages and events come out.
 // Must not know: sockets, timers, the page, or any game's rules.
 
+import { encode } from '@msgpack/msgpack';
 import { Emitter } from './emitter.js';
 
 /** @typedef {readonly any[]} View a game's fields, see docs/protocol.md */
@@ -104,6 +105,9 @@ const TURNS_AWAY = new Set(['no_session', 'private', 'sealed', 'crowded']);
 
 /** Requests that are about the session that is looked at. */
 const AT_TABLE = new Set([SIT, STAND, START]);
+
+/** Bytes of the largest frame that the server reads. What is larger is answered without its ref, if at all. */
+const LARGEST = 4096;
 
 /** A request was refused; `message` is the code. */
 export class Refused extends Error {}
@@ -452,6 +456,7 @@ export class Wire extends Emitter {
     const ref = this.#nextRef++;
     const message = build(ref);
     return new Promise((done, refused) => {
+      if (encode(message).length > LARGEST) return refused(new Refused('too_large'));
       this.#requests.set(ref, { message, done, refused });
       this.#send?.(message);
     });

@@ -259,3 +259,12 @@ test('an error about nothing in particular leaves the table as it is', () => {
   wire.receive(diff(6));
   assert.equal(wire.table?.version, 6);
 });
+
+test('what fits no frame is refused at once, and never sent', async () => {
+  const { wire, open, sent } = joined(5);
+  assert.equal(await wire.setName('x'.repeat(5000)).catch((error) => error.message), 'too_large');
+  assert.equal(await wire.newGame('game', { code: 'x'.repeat(5000) }).catch((error) => error.message), 'too_large');
+  wire.closed();
+  open();
+  assert.deepEqual(sent(), [join(EPOCH, 5)]);
+});

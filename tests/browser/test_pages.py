@@ -252,9 +252,31 @@ def test_a_name_that_is_stored_late_closes_no_other_dialog(page: Page, complaint
     expect(name).to_have_value("Another")
 
 
+def test_a_name_that_is_too_long_is_refused_without_asking(page: Page, complaints: Complaints) -> None:
+    complaints.expect(AWAY)
+    page.goto("/")
+    expect(page.locator("html")).to_have_attribute("data-connection", "open")
+    page.context.set_offline(True)
+    expect(page.locator('[data-role="banner"]')).not_to_be_empty()
+    page.locator('[data-role="name"]').click()
+    field = page.locator('[data-role="name-input"]')
+    for name in ("x" * 21, "y" * 5000):
+        field.fill(name)
+        page.locator('[data-role="name-save"]').click()
+        expect(field).to_have_attribute("aria-invalid", "true")
+        field.fill("")
+    # as people count: a family is one
+    family = "👩‍👩‍👧‍👦" * 20
+    field.fill(f" {family} ")
+    page.locator('[data-role="name-save"]').click()
+    expect(field).not_to_have_attribute("aria-invalid", "true")
+    page.context.set_offline(False)
+    expect(page.locator(".who bdi")).to_have_text(family)
+
+
 def test_a_bad_name_is_refused_where_it_was_typed(page: Page) -> None:
     page.goto("/")
-    for name in ("", "x" * 21, "a\u202eb"):
+    for name in ("", "x" * 21, "a\u202eb", "y" * 5000):
         page.locator('[data-role="name"]').click()
         page.locator('[data-role="name-input"]').fill(name)
         page.locator('[data-role="name-save"]').click()
