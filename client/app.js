@@ -30,6 +30,8 @@ const LONGEST_NAME = 20;
 
 export class App {
   #root;
+  /** What becomes of the session that was asked for. @type {Promise<string | null> | null} */
+  #going = null;
   /** Whether a page is on the screen: until then the focus is where the browser has put it. */
   arrived = false;
 
@@ -39,17 +41,18 @@ export class App {
    * @param {import('./i18n.js').I18n} parts.i18n
    * @param {import('./storage.js').Settings} parts.settings
    * @param {import('./wire.js').Wire} parts.wire
+   * @param {import('./net.js').Net} parts.net
    * @param {import('./ui/notices.js').Notices} parts.notices
    */
-  constructor({ root, i18n, settings, wire, notices }) {
+  constructor({ root, i18n, settings, wire, net, notices }) {
     this.#root = root;
     this.i18n = i18n;
     this.settings = settings;
     this.wire = wire;
+    this.net = net;
     this.notices = notices;
     /** @type {(path: string, how?: { replace?: boolean }) => void} */
     this.go = () => {};
-    this.beginning = false;
   }
 
   /**
@@ -93,26 +96,42 @@ export class App {
   }
 
   /**
-   * The same for whatever answers with a session.
-   * @param {() => Promise<string>} ask
+   * The same for whatever answers with a session. Asked again before the answer it is one request; but without a
+   * connection the last one holds.
+   * @param {() => Promise<string | null>} ask
    * @param {{ replace?: boolean }} [how]
    * @returns {Promise<string | null>}
    */
-  async #goTo(ask, how) {
-    if (this.beginning) return null;
-    this.beginning = true;
-    document.documentElement.dataset.beginning = '';
+  #goTo(ask, how) {
+    if (this.#going && this.wire.connected) return this.#going;
+    this.withdraw();
+    const going = this.#follow(ask(), how).finally(() => {
+      if (this.#going === going) this.#going = null;
+    });
+    this.#going = going;
+    return going;
+  }
+
+  /**
+   * @param {Promise<string | null>} asked
+   * @param {{ replace?: boolean }} [how]
+   * @returns {Promise<string | null>}
+   */
+  async #follow(asked, how) {
     try {
-      const session = await ask();
-      this.go(`/g/${encodeURIComponent(session)}`, how);
+      const session = await asked;
+      if (session !== null) this.go(`/g/${encodeURIComponent(session)}`, how);
       return null;
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       return this.codeText(error.message);
-    } finally {
-      this.beginning = false;
-      delete document.documentElement.dataset.beginning;
     }
+  }
+
+  /** A session that was asked for is no longer waited for: the player has gone elsewhere. */
+  withdraw() {
+    this.wire.withdraw();
+    this.#going = null;
   }
 
   /**

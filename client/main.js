@@ -41,7 +41,7 @@ addTexts(i18n);
 const notices = new Notices(document.body);
 const wire = new Wire({ firstId: randomId(), keeper: pendingKeeper });
 const net = new Net(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`, wire);
-const app = new App({ root: page, i18n, settings, wire, notices });
+const app = new App({ root: page, i18n, settings, wire, net, notices });
 
 const router = new Router(
   [
@@ -63,6 +63,7 @@ const router = new Router(
   ],
   () => missing(app),
   () => {
+    app.withdraw();
     closeDialog();
     letGo();
   },
@@ -98,13 +99,14 @@ function followLanguage() {
 function showConnection() {
   const { t } = i18n;
   document.documentElement.dataset.connection = net.state;
+  document.documentElement.toggleAttribute('data-beginning', wire.asking);
   if (net.state === 'refused') {
     const reload = h('button', { type: 'button', class: 'button plain', onclick: () => location.reload() }, t('connection.reload'));
     return notices.banner(t('connection.refused'), reload);
   }
   if (net.state !== 'lost') return notices.banner(storeAway ? t('connection.store') : '');
   const kept = wire.pending.length;
-  const more = kept ? t('connection.kept', { n: kept }) : '';
+  const more = wire.asking ? t('connection.asked') : kept ? t('connection.kept', { n: kept }) : '';
   notices.banner(`${t('connection.lost')} ${more}`.trim());
 }
 
@@ -128,10 +130,12 @@ net.on('state', (state) => {
   showConnection();
 });
 wire.on('pending', showConnection);
+wire.on('asking', showConnection);
 wire.on('store', (answering) => {
   storeAway = !answering;
   showConnection();
 });
+wire.on('late', (code) => notices.toast(app.codeText(code), code));
 withDialogs((place) => notices.moveTo(place));
 
 document.body.prepend(artwork());
