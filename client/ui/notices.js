@@ -24,7 +24,7 @@ export class Notices {
   /** @param {HTMLElement} place the page, or the dialog that is open */
   moveTo(place) {
     place.append(this.#root);
-    this.#root.showPopover();
+    this.#root.showPopover?.(); // older browsers know none, and show it as it is
   }
 
   /**
