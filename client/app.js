@@ -4,7 +4,7 @@
 import { calm } from './ui/flight.js';
 import { closeDialogOf, showDialog } from './ui/dialog.js';
 import { h } from './ui/dom.js';
-import { fieldError } from './ui/field.js';
+import { fieldError, lengthOf } from './ui/field.js';
 import { ApiError, post } from './api.js';
 import { games } from './games.js';
 import { Refused } from './wire.js';
@@ -25,8 +25,13 @@ export const DEFAULTS = {
   ...Object.fromEntries([...games.values()].flatMap(({ settings }) => settings.map(({ name, fallback }) => [name, fallback]))),
 };
 
+/** Of a name, in characters as people count them. The server looks at more than that. */
+const LONGEST_NAME = 20;
+
 export class App {
   #root;
+  /** What becomes of the session that was asked for. @type {Promise<string | null> | null} */
+  #going = null;
   /** Whether a page is on the screen: until then the focus is where the browser has put it. */
   arrived = false;
 
@@ -36,17 +41,18 @@ export class App {
    * @param {import('./i18n.js').I18n} parts.i18n
    * @param {import('./storage.js').Settings} parts.settings
    * @param {import('./wire.js').Wire} parts.wire
+   * @param {import('./net.js').Net} parts.net
    * @param {import('./ui/notices.js').Notices} parts.notices
    */
-  constructor({ root, i18n, settings, wire, notices }) {
+  constructor({ root, i18n, settings, wire, net, notices }) {
     this.#root = root;
     this.i18n = i18n;
     this.settings = settings;
     this.wire = wire;
+    this.net = net;
     this.notices = notices;
     /** @type {(path: string, how?: { replace?: boolean }) => void} */
     this.go = () => {};
-    this.beginning = false;
   }
 
   /**
@@ -90,26 +96,42 @@ export class App {
   }
 
   /**
-   * The same for whatever answers with a session.
-   * @param {() => Promise<string>} ask
+   * The same for whatever answers with a session. Asked again before the answer it is one request; but without a
+   * connection the last one holds.
+   * @param {() => Promise<string | null>} ask
    * @param {{ replace?: boolean }} [how]
    * @returns {Promise<string | null>}
    */
-  async #goTo(ask, how) {
-    if (this.beginning) return null;
-    this.beginning = true;
-    document.documentElement.dataset.beginning = '';
+  #goTo(ask, how) {
+    if (this.#going && this.wire.connected) return this.#going;
+    this.withdraw();
+    const going = this.#follow(ask(), how).finally(() => {
+      if (this.#going === going) this.#going = null;
+    });
+    this.#going = going;
+    return going;
+  }
+
+  /**
+   * @param {Promise<string | null>} asked
+   * @param {{ replace?: boolean }} [how]
+   * @returns {Promise<string | null>}
+   */
+  async #follow(asked, how) {
     try {
-      const session = await ask();
-      this.go(`/g/${encodeURIComponent(session)}`, how);
+      const session = await asked;
+      if (session !== null) this.go(`/g/${encodeURIComponent(session)}`, how);
       return null;
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       return this.codeText(error.message);
-    } finally {
-      this.beginning = false;
-      delete document.documentElement.dataset.beginning;
     }
+  }
+
+  /** A session that was asked for is no longer waited for: the player has gone elsewhere. */
+  withdraw() {
+    this.wire.withdraw();
+    this.#going = null;
   }
 
   /**
@@ -408,12 +430,14 @@ export class App {
     const error = fieldError(input, 'name-error');
     const save = async () => {
       error.say('');
+      const name = input.value.trim();
+      if (lengthOf(name) > LONGEST_NAME) return error.say(this.codeText('bad_name'));
       try {
-        await this.wire.setName(input.value.trim());
+        await this.wire.setName(name);
         closeDialogOf(input);
       } catch (refusal) {
         if (!(refusal instanceof Refused)) throw refusal;
-        error.say(this.codeText(refusal.message));
+        error.say(this.codeText(refusal.message === 'too_large' ? 'bad_name' : refusal.message));
       }
     };
     input.addEventListener('keydown', (event) => {

@@ -69,7 +69,8 @@
  * @property {(action: Action, how?: { anytime?: boolean }) => void} act see `Wire.act`
  * @property {(code: string) => string} codeText
  * @property {() => number} elapsedMs the game's time
- * @property {() => void} newGame asks where need be, then begins another
+ * @property {(sure?: boolean) => void} newGame begins another; where something would be left behind it asks first,
+ *   unless that was done already
  * @property {(code: string) => void} share
  * @property {() => void} [result] where the game is the deal of a day: goes to that day's page
  * @property {() => boolean} [ranked] where another game is not to be offered in place of this one

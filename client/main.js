@@ -26,7 +26,7 @@ import { rules } from './pages/rules.js';
 import { Router, pageTitle } from './router.js';
 import { Settings, pendingKeeper } from './storage.js';
 import { artwork } from './ui/card.js';
-import { closeDialog, redrawDialog, whenNoneStays } from './ui/dialog.js';
+import { closeDialog, redrawDialog, whenNoneStays, withDialogs } from './ui/dialog.js';
 import { h } from './ui/dom.js';
 import { attend, keepAtHand, letGo, scrollBack } from './ui/keep.js';
 import { Notices } from './ui/notices.js';
@@ -41,12 +41,12 @@ addTexts(i18n);
 const notices = new Notices(document.body);
 const wire = new Wire({ firstId: randomId(), keeper: pendingKeeper });
 const net = new Net(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`, wire);
-const app = new App({ root: page, i18n, settings, wire, notices });
+const app = new App({ root: page, i18n, settings, wire, net, notices });
 
 const router = new Router(
   [
     [/^\/$/, () => home(app)],
-    [/^\/g\/([^/]+)$/, ([session], kept) => play(app, session, kept)],
+    [/^\/g\/([^/]{1,100})$/, ([session], kept) => play(app, session, kept)],
     [/^\/r\/([^/]+)$/, ([session], kept) => replay(app, session, kept)],
     [/^\/d\/([^/]+)$/, ([code]) => deal(app, code)],
     [/^\/daily$/, () => day(app, null)],
@@ -63,6 +63,7 @@ const router = new Router(
   ],
   () => missing(app),
   () => {
+    app.withdraw();
     closeDialog();
     letGo();
   },
@@ -72,6 +73,9 @@ const router = new Router(
   },
 );
 app.go = (path, how) => router.go(path, how);
+
+/** Whether the store is away, as far as the server has told. */
+let storeAway = false;
 
 /** Speaks the language that is chosen. @returns {boolean} whether it is another than before */
 function speak() {
@@ -88,20 +92,22 @@ function followLanguage() {
   keepAtHand(() => {
     if (speak()) router.redraw();
     redrawDialog();
+    showConnection();
   });
 }
 
 function showConnection() {
+  const { t } = i18n;
   document.documentElement.dataset.connection = net.state;
+  document.documentElement.toggleAttribute('data-beginning', wire.asking);
   if (net.state === 'refused') {
-    notices.banner(
-      i18n.t('connection.refused'),
-      h('button', { type: 'button', class: 'button plain', onclick: () => location.reload() }, i18n.t('connection.reload')),
-    );
-  } else if (net.state === 'lost') {
-    const kept = wire.pending.length;
-    notices.banner(i18n.t('connection.lost') + (kept ? ` ${i18n.t('connection.kept', { n: kept })}` : ''));
-  } else notices.banner('');
+    const reload = h('button', { type: 'button', class: 'button plain', onclick: () => location.reload() }, t('connection.reload'));
+    return notices.banner(t('connection.refused'), reload);
+  }
+  if (net.state !== 'lost') return notices.banner(storeAway ? t('connection.store') : '');
+  const kept = wire.pending.length;
+  const more = wire.asking ? t('connection.asked') : kept ? t('connection.kept', { n: kept }) : '';
+  notices.banner(`${t('connection.lost')} ${more}`.trim());
 }
 
 /** A start for action ids that no other tab will meet, above all refs. */
@@ -119,9 +125,18 @@ skip.addEventListener('click', (event) => {
   document.getElementById('main')?.focus({ preventScroll: true });
   scrollTo(0, 0);
 });
-net.on('state', showConnection);
-wire.on('pending', () => net.state === 'lost' && showConnection());
-wire.on('store', (answering) => notices.banner(answering ? '' : i18n.t('connection.store')));
+net.on('state', (state) => {
+  if (state === 'lost') storeAway = false; // the next connection is told anew if it still is
+  showConnection();
+});
+wire.on('pending', showConnection);
+wire.on('asking', showConnection);
+wire.on('store', (answering) => {
+  storeAway = !answering;
+  showConnection();
+});
+wire.on('late', (code) => notices.toast(app.codeText(code), code));
+withDialogs((place) => notices.moveTo(place));
 
 document.body.prepend(artwork());
 attend();

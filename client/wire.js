@@ -2,6 +2,7 @@
 // are under way, what to send next. Messages go in, messages and events come out.
 // Must not know: sockets, timers, the page, or any game's rules.
 
+import { encode } from '@msgpack/msgpack';
 import { Emitter } from './emitter.js';
 
 /** @typedef {readonly any[]} View a game's fields, see docs/protocol.md */
@@ -63,6 +64,8 @@ import { Emitter } from './emitter.js';
  * @property {string} error a code; there is no `table` any more if it says that it cannot be looked at
  * @property {boolean} store whether the store answers
  * @property {string} changed what is watched is to be fetched, for the first time or again
+ * @property {boolean} asking whether a session has been asked for, and is waited for
+ * @property {string} late the code of what became of an action at a table that the page has left
  */
 
 /**
@@ -105,6 +108,20 @@ const TURNS_AWAY = new Set(['no_session', 'private', 'sealed', 'crowded']);
 /** Requests that are about the session that is looked at. */
 const AT_TABLE = new Set([SIT, STAND, START]);
 
+/** Requests for a session to go to. */
+const FOR_SESSION = new Set([NEW, QUICK]);
+
+/** Bytes of the largest frame that the server reads. What is larger is answered without its ref, if at all. */
+const LARGEST = 4096;
+
+/**
+ * @typedef {object} Request what has had no answer yet
+ * @property {any[]} message
+ * @property {(value: any) => void} done
+ * @property {(error: Refused) => void} refused
+ * @property {boolean} [withdrawn] sent, and no longer waited for
+ */
+
 /** A request was refused; `message` is the code. */
 export class Refused extends Error {}
 
@@ -112,9 +129,7 @@ export class Refused extends Error {}
 export class Wire extends Emitter {
   /** @type {Welcome | null} */
   welcome = null;
-  /** @type {Table | null} */
-  table = null;
-  /** @type {Pending[]} */
+  /** Of the table that is looked at, or of the one that the page has left with them. @type {Pending[]} */
   pending = [];
 
   #nextId;
@@ -122,15 +137,23 @@ export class Wire extends Emitter {
   #keeper;
   /** @type {((message: any[]) => void) | null} */
   #send = null;
-  /** @type {string | null} the session the page wants to look at */
+  /** The session that the connection looks at: the page's, or one that it has left. @type {string | null} */
   #wanted = null;
+  /** @type {Table | null} */
+  #held = null;
+  /**
+   * Where the page has gone from there, while what was done there has had no answer; null: to no table;
+   * undefined: it has not.
+   * @type {string | null | undefined}
+   */
+  #next = undefined;
   /** @type {string | null} the topic the page wants to be told of */
   #watched = null;
   /** Whether diffs that arrive belong to `table`: between a join and its answer they do not. */
   #following = false;
   /** Whether this connection has had its welcome; any further one answers a *name*. */
   #greeted = false;
-  /** @type {Map<number, { message: any[], done: (value: any) => void, refused: (error: Refused) => void }>} */
+  /** @type {Map<number, Request>} */
   #requests = new Map();
 
   /**
@@ -144,6 +167,21 @@ export class Wire extends Emitter {
     this.#keeper = keeper;
   }
 
+  /** The table that the page looks at. */
+  get table() {
+    return this.#next === undefined ? this.#held : null;
+  }
+
+  /** Whether what is asked now is sent now. */
+  get connected() {
+    return this.#send !== null;
+  }
+
+  /** Whether a session has been asked for, and is waited for. */
+  get asking() {
+    return [...this.#requests.values()].some(({ message, withdrawn }) => FOR_SESSION.has(message[0]) && !withdrawn);
+  }
+
   /**
    * A connection is there. Takes up what the last one left.
    * @param {(message: any[]) => void} send
@@ -154,8 +192,8 @@ export class Wire extends Emitter {
     const waiting = [...this.#requests.values()].map(({ message }) => message);
     for (const message of waiting) if (!AT_TABLE.has(message[0])) send(message);
     if (this.#wanted !== null) {
-      const held = this.table?.session === this.#wanted ? this.table : null;
-      send([JOIN, this.#wanted, held?.epoch ?? 0, held?.version ?? 0]);
+      if (!this.#held) this.pending = this.#keeper.load(this.#wanted); // who was turned away may be let in
+      send([JOIN, this.#wanted, this.#held?.epoch ?? 0, this.#held?.version ?? 0]);
     }
     for (const message of waiting) if (AT_TABLE.has(message[0])) send(message);
     if (this.#watched !== null) send([WATCH, this.#watched]);
@@ -166,27 +204,40 @@ export class Wire extends Emitter {
     this.#send = null;
     this.#following = false;
     for (const pending of this.pending) pending.sent = false;
+    for (const [ref, { withdrawn }] of this.#requests) if (withdrawn) this.#requests.delete(ref);
   }
 
   /** @param {string} session */
   join(session) {
-    if (this.#wanted === session && this.table?.session === session) return;
-    this.#turnAway();
-    this.#wanted = session;
-    this.#following = false;
-    this.table = null;
-    this.pending = this.#keeper.load(session);
-    this.#send?.([JOIN, session, 0, 0]);
+    if (this.#next === session || this.table?.session === session) return;
+    if (this.#wanted === session && this.pending.length) this.#next = undefined; // it is still looked at
+    else this.#goTo(session);
   }
 
   leave() {
-    if (this.#wanted === null) return;
+    if ((this.#next === undefined ? this.#wanted : this.#next) !== null) this.#goTo(null);
+  }
+
+  /**
+   * The page goes to another table, or to none. The connection follows once all that was done at this one is answered:
+   * what was said to be kept is done, wherever the player is by then.
+   * @param {string | null} session
+   */
+  #goTo(session) {
     this.#turnAway();
-    this.#wanted = null;
+    if (this.pending.length) this.#next = session;
+    else this.#lookAt(session);
+  }
+
+  /** @param {string | null} session */
+  #lookAt(session) {
+    this.#next = undefined;
+    this.#wanted = session;
     this.#following = false;
-    this.table = null;
-    this.pending = [];
-    this.#send?.([LEAVE]);
+    this.#held = null;
+    this.pending = session === null ? [] : this.#keeper.load(session);
+    this.#send?.(session === null ? [LEAVE] : [JOIN, session, 0, 0]);
+    this.emit('pending', this.pending);
   }
 
   /**
@@ -207,6 +258,7 @@ export class Wire extends Emitter {
   act(action, { anytime = false } = {}) {
     const table = this.table;
     if (!table) return;
+    if (!this.#send) this.withdraw(); // who plays on wants to play on
     const last = this.pending.filter((p) => !p.doomed).at(-1);
     const base = anytime ? null : last ? -last.id : table.version;
     const on = last ? last.on + 1 : table.version;
@@ -229,7 +281,7 @@ export class Wire extends Emitter {
    * @param {string} game
    * @param {Record<string, unknown>} options
    * @param {TableOptions} [table] of a game with several seats
-   * @returns {Promise<string>} the session, still to be joined
+   * @returns {Promise<string | null>} the session, still to be joined; null: see `withdraw`
    */
   newGame(game, options, table) {
     return this.#request((ref) => [NEW, ref, game, options, ...(table ? [table] : [])]);
@@ -238,10 +290,24 @@ export class Wire extends Emitter {
   /**
    * Takes a seat at a public table. Rejects with `Refused`.
    * @param {string} game
-   * @returns {Promise<string>} the session, still to be joined
+   * @returns {Promise<string | null>} the session, still to be joined; null: see `withdraw`
    */
   quick(game) {
     return this.#request((ref) => [QUICK, ref, game]);
+  }
+
+  /**
+   * No session is waited for any more: who asked for one has gone elsewhere. What is not on its way yet is not sent; a
+   * game that begins all the same can be continued.
+   */
+  withdraw() {
+    for (const [ref, request] of this.#requests) {
+      if (!FOR_SESSION.has(request.message[0])) continue;
+      request.done(null);
+      request.withdrawn = true;
+      if (!this.#send) this.#requests.delete(ref);
+    }
+    this.emit('asking', this.asking);
   }
 
   /**
@@ -285,6 +351,12 @@ export class Wire extends Emitter {
    * @param {any[]} message as decoded
    */
   receive(message) {
+    this.#hear(message);
+    if (this.#next !== undefined && !this.pending.length) this.#lookAt(this.#next);
+  }
+
+  /** @param {any[]} message */
+  #hear(message) {
     switch (message[0]) {
       case DIFF:
         return this.#onDiff(message);
@@ -315,30 +387,35 @@ export class Wire extends Emitter {
 
   /** @param {any[]} message */
   #onDiff([, version, ...changes]) {
-    const table = this.table;
+    const table = this.#held;
     if (!this.#following || !table) return;
     const view = patched(table.view, changes);
     if (version !== table.version + 1 || !view) return this.#resync();
-    this.table = { ...table, version, view };
-    this.emit('table', { table: this.table, before: table.view });
+    this.#hold({ ...table, version, view }, table.view);
+  }
+
+  /** @param {Table} table @param {View | null} before */
+  #hold(table, before) {
+    this.#held = table;
+    if (this.table) this.emit('table', { table, before });
   }
 
   /** @param {any[]} message */
   #onSnapshot([, session, game, epoch, version, seat, view, time]) {
     this.#following = session === this.#wanted;
     if (!this.#following) return;
-    const held = this.table;
+    const held = this.#held;
     const before = held && held.epoch === epoch ? held.view : null;
     const { names, viewers, chairs, started, settings } = held ?? NOBODY;
     const table = { session, game, epoch, version, seat, view, clock: clock(time[0], time[1], time[2]), names, viewers, chairs, started, settings };
-    this.table = table;
+    this.#held = table;
     this.#dropForeign(epoch);
-    this.emit('table', { table, before });
+    this.#hold(table, before);
     this.#flush();
   }
 
   #onResumed() {
-    if (this.table?.session !== this.#wanted) return;
+    if (this.#held?.session !== this.#wanted) return;
     this.#following = true;
     this.#flush();
   }
@@ -377,8 +454,14 @@ export class Wire extends Emitter {
     const refused = this.#settle(id);
     if (!refused) return;
     for (const later of this.pending) later.doomed ||= later.sent;
-    if (!(refused.doomed && code === 'stale')) this.emit('reject', { code, action: refused.action });
+    if (!(refused.doomed && code === 'stale')) this.#tellRefused(code, refused.action);
     if (code === 'not_joined') this.#resync();
+  }
+
+  /** @param {string} code @param {Action} action */
+  #tellRefused(code, action) {
+    if (this.#next === undefined) this.emit('reject', { code, action });
+    else this.emit('late', code);
   }
 
   /**
@@ -387,11 +470,15 @@ export class Wire extends Emitter {
    * @param {string} code
    */
   #onError(code) {
+    const lost = TURNS_AWAY.has(code) && this.pending.length > 0;
     if (TURNS_AWAY.has(code)) {
       this.#following = false;
-      this.table = null;
+      this.#held = null;
+      this.pending = [];
+      this.emit('pending', this.pending);
     }
-    this.emit('error', code);
+    if (this.#next === undefined) this.emit('error', code);
+    else if (lost) this.emit('late', code);
   }
 
   /**
@@ -402,7 +489,7 @@ export class Wire extends Emitter {
     const foreign = this.pending.find((p) => p.epoch !== epoch);
     if (!foreign) return;
     this.#setPending(this.pending.filter((p) => p.epoch === epoch));
-    this.emit('reject', { code: 'stale', action: foreign.action });
+    this.#tellRefused('stale', foreign.action);
   }
 
   /** @param {number} id @returns {Pending | undefined} the action that is no longer pending */
@@ -437,9 +524,9 @@ export class Wire extends Emitter {
    * @param {Partial<Table>} part
    */
   #change(event, part) {
-    if (!this.table || !this.#following) return;
-    this.table = { ...this.table, ...part };
-    this.emit(event, this.table);
+    if (!this.#held || !this.#following) return;
+    this.#held = { ...this.#held, ...part };
+    if (this.table) this.emit(event, this.table);
   }
 
   /** What was asked of a table is nothing to those who have left it. */
@@ -452,8 +539,10 @@ export class Wire extends Emitter {
     const ref = this.#nextRef++;
     const message = build(ref);
     return new Promise((done, refused) => {
+      if (encode(message).length > LARGEST) return refused(new Refused('too_large'));
       this.#requests.set(ref, { message, done, refused });
       this.#send?.(message);
+      this.emit('asking', this.asking);
     });
   }
 
@@ -463,6 +552,7 @@ export class Wire extends Emitter {
     if (!request) return false;
     this.#requests.delete(ref);
     how(request);
+    this.emit('asking', this.asking);
     return true;
   }
 }

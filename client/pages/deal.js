@@ -2,7 +2,7 @@
 
 import { games } from '../games.js';
 import { h } from '../ui/dom.js';
-import { message } from './message.js';
+import { dealing, message } from './message.js';
 
 /** @param {import('../app.js').App} app @param {string} code @returns {import('../router.js').Shown} */
 export function deal(app, code) {
@@ -10,11 +10,17 @@ export function deal(app, code) {
   app.wire.leave();
   const game = [...games.values()].find(({ readsCode }) => readsCode?.(code));
   if (!game) return message(app, app.codeText('bad_code'));
-  app.put(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, t('play.waiting'))));
+  const dealt = dealing(app);
   const date = game.day?.(code);
   let here = true;
   void app.begin(game.name, { code }, { replace: true }).then((refused) => {
-    if (refused && here) message(app, refused, date && h('a', { class: 'button main', href: `/daily/${date}`, 'data-role': 'to-day' }, t('daily.toDay')));
+    if (!refused || !here) return;
+    dealt();
+    message(app, refused, date && h('a', { class: 'button main', href: `/daily/${date}`, 'data-role': 'to-day' }, t('daily.toDay')));
   });
-  return { title: t(game.title), destroy: () => void (here = false) };
+  const destroy = () => {
+    here = false;
+    dealt();
+  };
+  return { title: t(game.title), destroy };
 }

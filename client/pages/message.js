@@ -19,6 +19,35 @@ export function message(app, text, ...more) {
   return { title: text };
 }
 
+/**
+ * What is there until a table is: that the cards are being dealt, or, without a connection, that there is none.
+ * @param {import('../app.js').App} app
+ * @returns {() => void} to be called when something else is there
+ */
+export function dealing(app) {
+  const { t } = app.i18n;
+  let there = '';
+  const show = () => {
+    const { state } = app.net;
+    const away = state === 'lost' || state === 'refused';
+    if (there === String(away)) return;
+    there = String(away);
+    if (!away) return app.put(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, t('play.waiting'))));
+    app.put(
+      h(
+        'main',
+        { class: 'message', id: 'main', tabindex: -1, 'data-role': 'no-connection' },
+        emblem('hearts', 'message-heart'),
+        h('h1', null, t('play.lost')),
+        state === 'lost' && h('p', null, t('play.lostMore')),
+        h('div', { class: 'choices' }, h('a', { class: 'button main', href: '/', 'data-role': 'home' }, t('nav.home'))),
+      ),
+    );
+  };
+  show();
+  return app.net.on('state', show);
+}
+
 /** Codes of what may be otherwise a moment later. */
 const PASSING = new Set(['private', 'crowded', 'unavailable']);
 

@@ -17,7 +17,7 @@ import { Turns } from '../turns.js';
 import { closeDialog, dialogOpen, showDialog } from '../ui/dialog.js';
 import { h, nameTag } from '../ui/dom.js';
 import { Frame } from '../ui/frame.js';
-import { message, refusal } from './message.js';
+import { dealing, message, refusal } from './message.js';
 import { WaitingRoom, factsOf } from './waiting.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -38,11 +38,15 @@ export function play(app, session, handed) {
   let kept = /** @type {Kept | undefined} */ (handed);
   const show = (/** @type {Table} */ table) => {
     const game = games.get(table.game);
-    if (!game) return message(app, i18n.t('code.unknown_game'));
+    if (!game) {
+      dealt();
+      return message(app, i18n.t('code.unknown_game'));
+    }
     if (game.over?.(table.view)) wire.ended(table.session);
     if (game.party && !table.chairs) return; // who sits there is told next
     const its = `${table.session} ${table.seat} ${table.started}`;
     if (place !== its) {
+      dealt();
       shown?.destroy();
       place = its;
       shown = table.started ? new Seated(app, game, table, kept?.place === its ? kept : undefined) : new WaitingRoom(app, game, table);
@@ -58,6 +62,7 @@ export function play(app, session, handed) {
   };
   /** The table is gone from the screen; it is set again if the session is told after all. */
   const turnAway = (/** @type {string} */ code) => {
+    dealt();
     shown?.destroy();
     shown = null;
     place = '';
@@ -83,7 +88,7 @@ export function play(app, session, handed) {
       if (!shown?.refused(action, code)) app.notices.toast(app.codeText(code), code);
     }),
   ];
-  app.put(h('main', { class: 'waiting', id: 'main', tabindex: -1 }, h('p', null, i18n.t('play.waiting'))));
+  const dealt = dealing(app);
   wire.join(session);
   if (wire.table) showPeople(wire.table);
   return {
@@ -91,6 +96,7 @@ export function play(app, session, handed) {
     kept: () => (shown instanceof Seated ? { place, ...shown.kept() } : undefined),
     destroy() {
       for (const off of offs) off();
+      dealt();
       shown?.destroy();
     },
   };
@@ -145,7 +151,7 @@ class Seated {
       act: (action, how) => app.wire.act(action, how),
       codeText: (code) => app.codeText(code),
       elapsedMs: () => this.#elapsedMs(),
-      newGame: () => this.#newGame(),
+      newGame: (sure) => this.#newGame(sure),
       share: (code) => this.#share(code, session),
       result: date && seat !== null ? () => app.go(`/daily/${date}`) : undefined,
       ranked: () => this.#mayBeRanked,
@@ -290,11 +296,12 @@ class Seated {
     else this.#app.share(code, session);
   }
 
-  #newGame() {
+  /** @param {boolean} [sure] */
+  #newGame(sure = false) {
     if (this.#mayBeRanked) return;
     const app = this.#app;
     const table = app.wire.table;
-    const askFirst = !this.#game.party && !this.#ended && this.#table.underWay();
+    const askFirst = !sure && !this.#game.party && !this.#ended && this.#table.underWay();
     if (table && askFirst) app.askNewGame(this.#game, this.#game.code(table.view));
     else this.#begin();
   }

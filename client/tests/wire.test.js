@@ -259,3 +259,111 @@ test('an error about nothing in particular leaves the table as it is', () => {
   wire.receive(diff(6));
   assert.equal(wire.table?.version, 6);
 });
+
+test('what was kept at a table that the page has left is sent, and only then the table is left', () => {
+  for (const [go, then] of /** @type {[(wire: Wire) => void, any[]][]} */ ([[(wire) => wire.leave(), [5]], [(wire) => wire.join('other'), [2, 'other', 0, 0]]])) {
+    const { wire, open, sent, kept } = joined(5);
+    wire.closed();
+    wire.act(draw);
+    go(wire);
+    /** @type {any[]} */
+    const told = [];
+    wire.on('table', (its) => told.push(its));
+    wire.on('people', (its) => told.push(its));
+    assert.equal(wire.table, null);
+    open();
+    assert.deepEqual(sent(), [join(EPOCH, 5)]);
+    wire.receive([10, 5]);
+    wire.receive([6, ['Kari'], 0, [1], 1, [0, false, null, false, '']]);
+    wire.receive(diff(6));
+    assert.deepEqual(sent().slice(1), [act(0, 5)]);
+    wire.receive([2, FIRST_ID, 6]);
+    assert.deepEqual(sent().slice(2), [then]);
+    assert.deepEqual([wire.pending.length, wire.table, told], [0, null, []], 'the page looks at something else');
+    if (then[0] === 5) assert.deepEqual(kept(), []);
+  }
+});
+
+test('who comes back before that finds the table as it was', () => {
+  const { wire, open, sent } = joined(5);
+  wire.closed();
+  wire.act(draw);
+  wire.join('other');
+  wire.leave();
+  wire.join(SESSION);
+  assert.equal(wire.table?.version, 5);
+  open();
+  wire.receive([10, 5]);
+  wire.receive(diff(6));
+  wire.receive([2, FIRST_ID, 6]);
+  assert.deepEqual(sent(), [join(EPOCH, 5), act(0, 5)]);
+  assert.equal(wire.table?.version, 6);
+});
+
+test('a refusal at a table that was left is told as such, and so is that it cannot be done', () => {
+  for (const answer of [[3, FIRST_ID, 'stale'], [9, 'no_session']]) {
+    const { wire, open, sent, refused } = joined(5);
+    /** @type {string[]} */
+    const late = [];
+    wire.on('late', (code) => late.push(code));
+    wire.on('error', (code) => late.push(`error ${code}`));
+    wire.closed();
+    wire.act(draw);
+    wire.leave();
+    open();
+    if (answer[0] === 3) wire.receive([10, 5]);
+    wire.receive(answer);
+    assert.deepEqual([late, refused], [[answer.at(-1)], []]);
+    assert.deepEqual(sent().at(-1), [5]);
+  }
+});
+
+test('who was turned away and is let in on another connection does what was kept', () => {
+  const { wire, open, sent } = joined(5);
+  wire.closed();
+  wire.act(draw);
+  open();
+  wire.receive([9, 'private']);
+  assert.deepEqual(wire.pending, []);
+  wire.closed();
+  open();
+  wire.receive(snapshot(5));
+  assert.deepEqual(sent(), [join(), act(0, 5)]);
+});
+
+test('a session that was asked for without a connection is not waited for by who goes on', async () => {
+  for (const goOn of /** @type {((wire: Wire) => void)[]} */ ([(wire) => wire.withdraw(), (wire) => wire.act(draw)])) {
+    const { wire, open, sent } = joined(5);
+    wire.closed();
+    const asked = wire.newGame('game', {});
+    assert.equal(wire.asking, true);
+    goOn(wire);
+    assert.deepEqual([await asked, wire.asking], [null, false]);
+    open();
+    assert.deepEqual(sent(), [join(EPOCH, 5)]);
+  }
+});
+
+test('a game that was asked for and begins for nobody can be continued, and is not asked for again', async () => {
+  const { wire, open, sent } = joined();
+  const asked = wire.newGame('game', {});
+  const [, ref] = sent().at(-1);
+  wire.withdraw();
+  assert.equal(await asked, null);
+  wire.receive([5, ref, 'new-session']);
+  assert.deepEqual(wire.welcome?.sessions, [['new-session', 'game']]);
+  void wire.newGame('game', {});
+  wire.withdraw();
+  wire.closed();
+  open();
+  assert.deepEqual(sent(), [join(EPOCH, 5)]);
+});
+
+test('what fits no frame is refused at once, and never sent', async () => {
+  const { wire, open, sent } = joined(5);
+  assert.equal(await wire.setName('x'.repeat(5000)).catch((error) => error.message), 'too_large');
+  assert.equal(await wire.newGame('game', { code: 'x'.repeat(5000) }).catch((error) => error.message), 'too_large');
+  wire.closed();
+  open();
+  assert.deepEqual(sent(), [join(EPOCH, 5)]);
+});

@@ -33,6 +33,16 @@ import { whereabouts } from './keep.js';
 let open = null;
 /** What is to be done when no dialog stays as it is. @type {(() => void) | null} */
 let waiting = null;
+let carry = (/** @type {HTMLElement} */ _place) => {};
+
+/**
+ * Where a dialog is open nothing outside of it can be used or read.
+ * @param {(place: HTMLElement) => void} move is given each dialog when it opens, and the page when it closes, for what
+ *   is to be used everywhere
+ */
+export function withDialogs(move) {
+  carry = move;
+}
 
 /**
  * Shows a dialog, in place of any other. What a function says is asked anew when the dialog is drawn anew; any other
@@ -57,6 +67,7 @@ export function showDialog(given) {
   open = { dialog, again, opener: at && at !== document.body ? whereabouts(at) : null };
   document.body.append(dialog);
   dialog.showModal();
+  carry(dialog);
   const first = dialog.querySelector('[autofocus], .choices .main') ?? dialog.querySelector('h2');
   // A dialog higher than the screen opens at its beginning, wherever the focus is.
   if (first instanceof HTMLElement) first.focus({ preventScroll: true });
@@ -79,7 +90,9 @@ function contentOf({ title, body = [], choices = [], closeLabel }) {
 
 /** Draws the dialog that is open anew, if it is one that can be. */
 export function redrawDialog() {
-  if (open?.again) open.dialog.replaceChildren(...contentOf(open.again()));
+  if (!open?.again) return;
+  const { dialog, again } = open;
+  contentOf(again()).forEach((part, i) => dialog.children[i].replaceWith(part));
 }
 
 /**
@@ -107,6 +120,7 @@ export function closeDialog() {
   const { dialog, opener } = open;
   open = null;
   dialog.close();
+  carry(document.body);
   dialog.remove(); // its `close` event is yet to come, and the next dialog may be there before
   // The browser gives the focus back to what had it before, if that is still there.
   if (!opener || document.activeElement !== document.body) return;

@@ -1,4 +1,4 @@
-// Owns: saying what is wrong with what is in a field. Must not know: what is wanted there.
+// Owns: saying what is wrong with what is in a field, and measuring that. Must not know: what is wanted there.
 
 import { h, set, unbroken } from './dom.js';
 
@@ -21,4 +21,15 @@ export function fieldError(input, role, id = role, whole = '') {
     for (const part of [line, input]) part.scrollIntoView({ block: 'nearest' });
   };
   return { line, say };
+}
+
+/**
+ * How many characters a text has as people count them, with blanks as the server keeps them. 0 where the browser cannot
+ * tell.
+ * @param {string} text
+ */
+export function lengthOf(text) {
+  if (!('Segmenter' in Intl)) return 0;
+  const kept = text.normalize('NFC').trim().replace(/\s+/g, ' ');
+  return [...new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(kept)].length;
 }

@@ -7,13 +7,24 @@ const TOAST_MS = 5000;
 const MOST_TOASTS = 3;
 
 export class Notices {
+  // In the top layer, over dialogs; and in the one that is open, for what is outside of it is neither read nor pressed.
+  #root = h('div', { class: 'notices', popover: 'manual' });
+  #said = '';
   #toasts = h('div', { class: 'toasts', role: 'status' });
   #live = h('div', { class: 'visually-hidden', 'aria-live': 'polite', 'data-role': 'announcer' });
   #banner = h('div', { class: 'banner', role: 'status', 'data-role': 'banner' });
 
-  /** @param {HTMLElement} root */
-  constructor(root) {
-    root.append(this.#banner, this.#toasts, this.#live);
+  /** @param {HTMLElement} place */
+  constructor(place) {
+    this.#root.append(this.#banner, this.#toasts, this.#live);
+    this.moveTo(place);
+    new ResizeObserver(() => document.documentElement.style.setProperty('--banner', `${this.#banner.offsetHeight}px`)).observe(this.#banner);
+  }
+
+  /** @param {HTMLElement} place the page, or the dialog that is open */
+  moveTo(place) {
+    place.append(this.#root);
+    this.#root.showPopover?.(); // older browsers know none, and show it as it is
   }
 
   /**
@@ -40,10 +51,12 @@ export class Notices {
   }
 
   /**
-   * @param {string} text empty: no banner
+   * @param {string} text empty: no banner; what is said already is not said again
    * @param {Node} [more]
    */
   banner(text, more) {
+    if (text === this.#said) return;
+    this.#said = text;
     this.#banner.replaceChildren(...(text ? [h('span', null, text)] : []), ...(more ? [more] : []));
     this.#banner.toggleAttribute('data-shown', Boolean(text));
   }

@@ -19,8 +19,9 @@ from typing import Any, Final, Self
 
 import msgspec
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 from websockets.typing import Subprotocol
+from websockets.uri import parse_uri
 
 SUBPROTOCOL: Final = Subprotocol("heartroom.v1")
 COOKIE: Final = "heartroom"
@@ -43,6 +44,10 @@ class NotAdmitted(Exception):
     def __init__(self, status: int) -> None:
         super().__init__(f"HTTP status {status}")
         self.status: Final = status
+
+
+class NoAddress(ValueError):
+    """What was to be connected to is no address of a server."""
 
 
 class Lost(Exception):
@@ -111,7 +116,11 @@ class Client:
         cls, url: str, cookie: str | None = None, *, origin: str | None = None, **options: Any
     ) -> Self:
         """Connects to the server at `url` (`ws://host:port`) and returns once it has said *welcome*.
-        `options` go to `websockets.connect`. Raises `NotAdmitted`, `Lost`."""
+        `options` go to `websockets.connect`. Raises `NoAddress`, `NotAdmitted`, `Lost`."""
+        try:
+            parse_uri(f"{url}/ws")
+        except (InvalidURI, ValueError) as error:
+            raise NoAddress(f"not ws://host:port or wss://host:port: {url!r}") from error
         headers = {}
         if cookie is not None:
             headers["Cookie"] = f"{COOKIE}={cookie}"

@@ -8,12 +8,25 @@ import msgspec
 import pytest
 from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
-from tests.browser.conftest import AWAY, Complaints
+from tests.browser.conftest import AWAY, Complaints, NewContext
 from tests.browser.served import Server
-from tests.browser.table import DISCARD, PAIRS_AT_ONCE, STOCK, TIP, HeartTable, agree, deal, example, share
+from tests.browser.table import (
+    DISCARD,
+    PAIRS_AT_ONCE,
+    STOCK,
+    TIP,
+    HeartTable,
+    Sent,
+    agree,
+    deal,
+    example,
+    share,
+)
+from tests.browser.test_screens import ON_TOP, boxes, flawless
 from tests.support.stores import BINARIES, StoreProcess
 
 LOST = "Connection lost"
+ASKED = "Your new game begins when it is back."
 
 
 class Cable:
@@ -302,8 +315,177 @@ def test_a_new_game_asked_for_while_the_server_is_away_begins_when_it_is_back(
     expect(page.locator('[data-role="banner"]')).to_contain_text(LOST)
     page.locator("#code-heart-to-heart").fill(PAIRS_AT_ONCE)
     page.keyboard.press("Enter")
+    expect(page.locator('[data-role="banner"]')).to_contain_text(ASKED)
     server.start()
     HeartTable(page).ready()
+
+
+def test_who_goes_elsewhere_is_not_taken_to_the_game_that_was_asked_for_before(
+    page: Page, server: Server, complaints: Complaints
+) -> None:
+    complaints.expect(AWAY)
+    sent = Sent(page)
+    page.goto(server.url)
+    expect(page.locator("html")).to_have_attribute("data-connection", "open")
+    server.kill()
+    banner = page.locator('[data-role="banner"]')
+    expect(banner).to_contain_text(LOST)
+    page.locator('[data-role="play"]').first.click()
+    expect(banner).to_contain_text(ASKED)
+    page.locator('[data-role="rules"]').first.click()
+    expect(banner).not_to_contain_text(ASKED)
+    server.start()
+    expect(page.locator("html")).to_have_attribute("data-connection", "open")
+    # what is asked now is answered after all that was asked before
+    page.locator('[data-role="play"]').click()
+    HeartTable(page).ready()
+    assert len(sent.of(Sent.NEW)) == 1
+    page.go_back()
+    expect(page).to_have_url(f"{server.url}/rules/heart-to-heart")
+
+
+def test_of_two_games_asked_for_while_the_server_is_away_the_last_begins(
+    page: Page, server: Server, complaints: Complaints
+) -> None:
+    complaints.expect(AWAY)
+    page.goto(server.url)
+    expect(page.locator("html")).to_have_attribute("data-connection", "open")
+    server.kill()
+    expect(page.locator('[data-role="banner"]')).to_contain_text(LOST)
+    page.locator('[data-role="play"]').first.click()
+    page.locator("#code-heart-to-heart").fill(PAIRS_AT_ONCE)
+    page.keyboard.press("Enter")
+    server.start()
+    table = HeartTable(page).ready()
+    expect(table.info("code")).to_have_text(PAIRS_AT_ONCE)
+    page.go_back()
+    expect(page.locator('[data-role="continue"]')).to_have_count(1)
+    expect(page.locator('[data-role="continue-older"]')).to_have_count(0)
+
+
+def test_who_plays_on_while_the_server_is_away_stays_at_the_table(
+    page: Page, server: Server, complaints: Complaints
+) -> None:
+    """A new game was asked for before that, and its coming left the moves behind."""
+    complaints.expect(AWAY)
+    table = deal(page, origin=server.url)
+    table.draw()
+    address = table.version(1).page.url
+    server.kill()
+    banner = page.locator('[data-role="banner"]')
+    expect(banner).to_contain_text(LOST)
+    page.locator('[data-role="new"]').click()
+    page.locator('[data-role="new-random"]').click()
+    expect(banner).to_contain_text(ASKED)
+    table.draw(2)
+    expect(banner).to_contain_text("What you did is kept: 2 moves.")
+    expect(banner).not_to_contain_text(ASKED)
+    server.start()
+    table.version(3)
+    expect(page).to_have_url(address)
+    expect(page.locator(".toast")).to_have_count(0)
+
+
+@pytest.mark.parametrize("then", ["new game", "home"])
+def test_moves_that_are_kept_are_made_though_the_player_has_left_the_table(
+    context: BrowserContext, page: Page, server: Server, complaints: Complaints, then: str
+) -> None:
+    complaints.expect(AWAY)
+    table = deal(page, origin=server.url)
+    other = share(table, context.new_page())
+    server.kill()
+    banner = page.locator('[data-role="banner"]')
+    expect(banner).to_contain_text(LOST)
+    table.draw(2)
+    if then == "home":
+        page.locator(".home-link").click()
+    else:
+        page.locator('[data-role="new"]').click()
+    expect(banner).to_contain_text("What you did is kept: 2 moves." if then == "home" else ASKED)
+    server.start()
+    other.version(2)
+    if then == "home":
+        expect(page.locator("html")).to_have_attribute("data-connection", "open")
+        page.locator('[data-role="play"]').first.click()
+    table.ready().draw()
+    table.version(1)
+    expect(page.locator(".toast")).to_have_count(0)
+    expect(other.root).to_have_attribute("data-version", "2")
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 568), (1280, 800)])
+@pytest.mark.parametrize("what", ["a table", "a deal"])
+def test_a_table_that_cannot_be_fetched_says_so_and_comes_when_it_can(
+    new_context: NewContext, server: Server, complaints: Complaints, what: str, width: int, height: int
+) -> None:
+    complaints.expect(AWAY)
+    page = new_context(viewport={"width": width, "height": height}).new_page()
+    page.goto(server.url)
+    if what == "a table":
+        page.locator('[data-role="play"]').first.click()
+        HeartTable(page).ready()
+        page.locator(".home-link").click()
+    else:
+        page.evaluate("(path) => history.replaceState(null, '', path)", f"/d/{PAIRS_AT_ONCE}")
+        page.evaluate("(path) => history.pushState(null, '', path)", "/")
+    expect(page.locator(".home")).to_be_visible()
+    server.kill()
+    expect(page.locator('[data-role="banner"]')).to_contain_text(LOST)
+    page.go_back()
+    lost = page.locator('[data-role="no-connection"]')
+    expect(lost.locator("h1")).to_have_text("No connection just now")
+    flawless(page)
+    home = lost.locator('[data-role="home"]')
+    home.click()
+    expect(page.locator(".home")).to_be_visible()
+    page.go_back()
+    expect(lost).to_be_visible()
+    server.start()
+    HeartTable(page).ready()
+
+
+def test_the_banner_speaks_the_language_that_is_chosen(
+    page: Page, server: Server, complaints: Complaints
+) -> None:
+    complaints.expect(AWAY)
+    page.goto(server.url)
+    expect(page.locator("html")).to_have_attribute("data-connection", "open")
+    server.kill()
+    banner = page.locator('[data-role="banner"]')
+    expect(banner).to_contain_text(LOST)
+    page.locator('[data-role="language"]').select_option("nb")
+    expect(banner).to_have_text("Mistet forbindelsen – kobler til igjen …")
+    server.start()
+    expect(banner).to_be_empty()
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 568), (390, 844), (844, 390), (1280, 800)])
+def test_the_banner_is_over_a_dialog_and_covers_nothing_of_it(
+    new_context: NewContext, server: Server, complaints: Complaints, width: int, height: int
+) -> None:
+    complaints.expect(AWAY)
+    page = new_context(viewport={"width": width, "height": height}, reduced_motion="reduce").new_page()
+    table = deal(page, origin=server.url)
+    page.locator('[data-role="settings"]').click()
+    dialog = table.dialog("settings")
+    banner = page.locator('[data-role="banner"]')
+    expect(banner).to_be_hidden()
+    server.kill()
+    expect(dialog.locator('[data-role="banner"]')).to_contain_text(LOST)
+    assert banner.evaluate(ON_TOP)
+    (over,), (under,) = boxes(banner), boxes(dialog)
+    assert over[3] <= under[1]
+    assert under[3] <= height
+    flawless(page)
+    # also where it takes more lines, and it stays when the dialog goes
+    page.locator('[data-setting="language"]').select_option("nb")
+    expect(dialog.locator('[data-role="banner"]')).to_contain_text("Mistet forbindelsen")
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    (over,), (under,) = boxes(banner), boxes(dialog)
+    assert over[3] <= under[1]
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
+    assert banner.evaluate(ON_TOP)
 
 
 def test_the_lobby_and_who_only_looks_on_say_that_the_store_is_away(
@@ -323,6 +505,9 @@ def test_the_lobby_and_who_only_looks_on_say_that_the_store_is_away(
         store.freeze()
         for each in (page, stranger):
             expect(each.locator('[data-role="banner"]')).to_contain_text("cannot save just now")
+        page.locator('[data-role="language"]').select_option("nb")
+        expect(page.locator('[data-role="banner"]')).to_contain_text("Tjeneren kan ikke lagre akkurat nå")
+        page.locator('[data-role="language"]').select_option("en")
         store.thaw()
         for each in (page, stranger):
             expect(each.locator('[data-role="banner"]')).to_be_empty()

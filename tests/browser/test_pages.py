@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import AWAY, Complaints, NewContext
 from tests.browser.table import CODE, PHONE, HeartTable, Sent, deal
+from tests.browser.test_screens import ON_TOP
 
 OURS = "section:has(#code-heart-to-heart)"
 """The part of the front page that is Heart to Heart's."""
@@ -219,8 +220,13 @@ def test_where_nothing_can_be_copied_that_is_said(page: Page) -> None:
     table = deal(page)
     page.locator('[data-role="share"]').click()
     page.locator('[data-role="copy-code"]').click()
-    expect(table.toast("not-copied")).to_be_attached()
+    told = table.dialog("share").locator('.toast[data-kind="not-copied"]')
+    expect(told).to_be_visible()
+    assert told.evaluate(ON_TOP)
     expect(page.locator(".share-link")).to_have_text(re.compile(f"/d/{CODE}$"))
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
+    assert table.toast("not-copied").evaluate(ON_TOP)
 
 
 def test_the_help_opens_by_key_and_the_keyboard_is_the_dialogs_while_it_is_open(page: Page) -> None:
@@ -296,9 +302,31 @@ def test_a_name_that_is_stored_late_closes_no_other_dialog(page: Page, complaint
     expect(name).to_have_value("Another")
 
 
+def test_a_name_that_is_too_long_is_refused_without_asking(page: Page, complaints: Complaints) -> None:
+    complaints.expect(AWAY)
+    page.goto("/")
+    expect(page.locator("html")).to_have_attribute("data-connection", "open")
+    page.context.set_offline(True)
+    expect(page.locator('[data-role="banner"]')).not_to_be_empty()
+    page.locator('[data-role="name"]').click()
+    field = page.locator('[data-role="name-input"]')
+    for name in ("x" * 21, "y" * 5000):
+        field.fill(name)
+        page.locator('[data-role="name-save"]').click()
+        expect(field).to_have_attribute("aria-invalid", "true")
+        field.fill("")
+    # as people count: a family is one
+    family = "👩‍👩‍👧‍👦" * 20
+    field.fill(f" {family} ")
+    page.locator('[data-role="name-save"]').click()
+    expect(field).not_to_have_attribute("aria-invalid", "true")
+    page.context.set_offline(False)
+    expect(page.locator(".who bdi")).to_have_text(family)
+
+
 def test_a_bad_name_is_refused_where_it_was_typed(page: Page) -> None:
     page.goto("/")
-    for name in ("", "x" * 21, "a\u202eb"):
+    for name in ("", "x" * 21, "a\u202eb", "y" * 5000):
         page.locator('[data-role="name"]').click()
         page.locator('[data-role="name-input"]').fill(name)
         page.locator('[data-role="name-save"]').click()

@@ -39,6 +39,15 @@ _HIT = """(spot) => {
 }"""
 
 
+ON_TOP = """(one) => {
+  one.style.pointerEvents = 'auto';
+  const { x, y, width, height } = one.getBoundingClientRect();
+  return [...one.closest('[popover]').querySelectorAll('*')].includes(
+    document.elementFromPoint(x + width / 2, y + height / 2));
+}"""
+"""Whether nothing lies over a notice, and it is there for everybody."""
+
+
 def boxes(what: Locator) -> list[Any]:
     """Left, top, right and bottom of each."""
     return list(what.evaluate_all(_BOXES))

@@ -256,6 +256,17 @@ def test_a_deal_without_a_pair_is_stuck_at_once_and_has_nothing_to_undo(page: Pa
     page.wait_for_url(lambda url: "/g/" in url and url != address)
 
 
+def test_a_new_game_where_no_more_moves_are_begins_without_asking(page: Page) -> None:
+    table = deal(page, STUCK_AFTER_ONE)
+    table.tap(TIP, DISCARD)
+    table.dialog("stuck").wait_for()
+    address = page.url
+    page.locator('[data-role="stuck-new"]').click()
+    page.wait_for_url(lambda url: "/g/" in url and url != address)
+    table.ready()
+    expect(table.dialog("new")).to_have_count(0)
+
+
 def test_undo_takes_back_a_hundred_moves_and_no_more(page: Page) -> None:
     table = deal(page)
     expect(table.undo).to_have_attribute("aria-disabled", "true")

@@ -643,7 +643,11 @@ async def test_a_board_that_is_looked_at_is_told_of_a_new_entry(server: Server) 
 
 
 @pytest.mark.parametrize(
-    "topic", ["", "boards", "board/today", "board/2026-11-30/time", "live/hearts", "hr:all"]
+    "topic",
+    [
+        *("", "boards", "board/today", "board/2026-11-30/time", "live/hearts", "hr:all"),
+        *("board/2026-99-99", "board/2026-02-30", "board/0000-01-01", "board/20261130"),
+    ],
 )
 async def test_what_cannot_be_watched(somebody: Person, topic: str) -> None:
     async with await somebody.connect() as client:

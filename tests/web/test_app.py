@@ -117,6 +117,24 @@ async def test_the_pages_of_others_may_not(served: Server, origin: str) -> None:
     assert "Set-Cookie" not in caught.value.__cause__.response.headers
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "nonsense",
+        "http://127.0.0.1:8000",
+        "ws://",
+        "ws://127.0.0.1:99999",
+        "ws://127.0.0.1:x",
+        "ws://[::1",
+    ],
+)
+async def test_what_is_no_address_is_named_as_such(address: str) -> None:
+    with pytest.raises(wire.NoAddress, match=r"not ws://host:port or wss://host:port: '.*'$") as caught:
+        await wire.Client.connect(address)
+    assert repr(address) in str(caught.value)
+
+
 async def test_the_host_s_name_in_an_origin_is_not_enough(served: Server) -> None:
     for origin in (
         "http://127.0.0.1",

@@ -554,7 +554,7 @@ export class Table {
       body: [h('p', null, t(ranked?.() ? 'hh.stuckRanked' : canUndo ? 'hh.stuckMore' : 'hh.stuckDeal'))],
       choices: [
         ...(canUndo ? [{ role: 'stuck-undo', kind: /** @type {const} */ ('main'), label: t('tool.undo'), run: () => void this.#takeBack() }] : []),
-        ...(ranked?.() ? [] : [{ role: 'stuck-new', kind: /** @type {'main' | 'plain'} */ (canUndo ? 'plain' : 'main'), label: t('tool.new'), run: newGame }]),
+        ...(ranked?.() ? [] : [{ role: 'stuck-new', kind: /** @type {'main' | 'plain'} */ (canUndo ? 'plain' : 'main'), label: t('tool.new'), run: () => newGame(true) }]),
       ],
       closed: () => {
         this.#stuckDialog = null;

@@ -15,6 +15,7 @@ from typing import Any, Final
 import structlog
 
 from heartroom import metrics
+from heartroom.daily import dates
 from heartroom.games.game import Refused
 from heartroom.protocol import inbound, outbound
 from heartroom.protocol.codes import Close, Code
@@ -40,8 +41,8 @@ from heartroom.sessions.viewer import Outlet, Viewer
 from heartroom.store.store import Away
 from heartroom.web.identity import pseudonym
 
-TOPIC: Final = re.compile(r"live|daily|all-time|board/\d{4}-\d\d-\d\d", re.ASCII)
-"""What can be watched."""
+TOPIC: Final = re.compile(r"live|daily|all-time|board/(?P<day>\d{4}-\d\d-\d\d)", re.ASCII)
+"""What can be watched, where `day` is one."""
 
 _log = structlog.get_logger(__name__)
 _now_s = time.monotonic
@@ -315,10 +316,10 @@ class Connection:
             await self._welcome()
 
     def _watch(self, message: Watch) -> None:
-        if message.topic is not None and not TOPIC.fullmatch(message.topic):
-            self._refuse(None, Code.MALFORMED.value)
-        else:
+        if message.topic is None or _is_topic(message.topic):
             self._house.topics.watch(self._outlet, message.topic)
+        else:
+            self._refuse(None, Code.MALFORMED.value)
 
     def _leave(self) -> None:
         if self._room is not None:
@@ -326,3 +327,8 @@ class Connection:
             self._room = None
             self._house.lobby.add(self._viewer)
             self._tell_away()
+
+
+def _is_topic(text: str) -> bool:
+    topic = TOPIC.fullmatch(text)
+    return topic is not None and (topic["day"] is None or dates.parse(topic["day"]) is not None)
