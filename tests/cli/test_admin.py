@@ -33,7 +33,7 @@ from heartroom.sessions.room import Limits
 from heartroom.store import keys
 from heartroom.store.store import Store
 from heartroom.web.identity import pseudonym
-from tests.support.clusters import cluster
+from tests.support.clusters import Cluster, cluster
 from tests.support.days import PAR, Calendar, Node, some_day
 from tests.support.games import CODE, GAME, WINNING, begin, pid
 from tests.support.guests import Guest
@@ -701,7 +701,7 @@ async def test_a_node_that_runs_while_its_store_is_restored_is_not_ready(place: 
 def test_no_key_is_forgotten_by_the_backup() -> None:
     """Every kind of key is in a backup, or named as one that is not."""
     known = {name for family in backup.FAMILIES for name in family.prefixes}
-    channels = (keys.node, keys.channel)
+    channels = (keys.node, keys.channel, keys.probe_channel)
     for name, make in inspect.getmembers(keys, inspect.isfunction):
         if make in channels or name == "of_channel":
             continue
@@ -765,6 +765,17 @@ async def test_two_stores_at_once_are_refused_and_neither_is_touched(place: Plac
         assert [one["session"] for one in json.loads(done.stdout)] == [pseudonym(sid)]
     finally:
         await store.aclose()
+
+
+@pytest.mark.parametrize("server", ["cluster"], indirect=True)
+def test_a_node_of_a_cluster_named_as_a_server_by_itself_is_refused(place: Place) -> None:
+    assert isinstance(place, Cluster)
+    for node in place.primaries:  # whether or not what is asked for would be at this one
+        url = f"redis://127.0.0.1:{node.port}"
+        assert "redis+cluster://" in not_served(url)
+        done = CliRunner().invoke(main, ["admin", "nodes"], env={"HEARTROOM_REDIS_URL": url})
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert "redis+cluster://" in done.stderr
 
 
 def test_a_store_that_is_not_there_is_an_error_of_one_line() -> None:

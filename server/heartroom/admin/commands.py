@@ -23,7 +23,7 @@ from heartroom.admin.acting import Desk
 from heartroom.daily import dates
 from heartroom.games.game import Refused
 from heartroom.store.embedded import Embedded, StoreFailed, StoreInUse
-from heartroom.store.store import Away, Store
+from heartroom.store.store import Away, Misnamed, Store
 from heartroom.web import logs, settings
 from heartroom.web.settings import BadSetting, Settings
 
@@ -87,6 +87,8 @@ def _command(function: Callable[..., None]) -> click.Command:
             raise click.ClickException(f"nothing was restored: {error}") from None
         except Refused as refused:
             raise click.ClickException(f"refused: {refused.code}") from None
+        except Misnamed as misnamed:
+            raise click.ClickException(f"HEARTROOM_REDIS_URL: {misnamed}") from None
         except Away as away:
             raise click.ClickException(f"the store does not answer: {away}") from None
 
@@ -290,6 +292,7 @@ def _with_store(given: _Given, do: Callable[[Store], Awaitable[T]], *, anew: boo
             url, live_ttl_s=taken.live_days * 86_400, timeout_s=_PATIENCE_S, replicas=taken.redis_wait
         )
         try:
+            await store.ask_kind()
             return await do(store)
         finally:
             await store.aclose()

@@ -26,7 +26,7 @@ from redis.exceptions import NoScriptError, RedisError
 
 from heartroom import metrics
 from heartroom.store import keys
-from heartroom.store.cluster import Cluster, Table, slot_of
+from heartroom.store.cluster import OF_A_CLUSTER, Cluster, Table, WrongKind, misnamed, slot_of
 from heartroom.store.ears import Began, Ears, Lost, NodeEars, ShardEars
 from heartroom.store.line import Behind, Line, Replicas
 from heartroom.store.lines import Call, Lines
@@ -43,6 +43,10 @@ _STAMP: Final = 13
 
 class Away(Exception):
     """The store does not answer, or answers that it cannot: nothing is known to have been done."""
+
+
+class Misnamed(Away):
+    """The store is not of the kind that its URL says; says which it is."""
 
 
 class Entry(NamedTuple):
@@ -189,11 +193,15 @@ _FAILURES: Final = (TimeoutError, RedisError, OSError)
 
 @contextlib.asynccontextmanager
 async def or_away() -> AsyncIterator[None]:
-    """Raises `Away` for whatever failure of the store befalls what is done within."""
+    """Raises `Away` (`Misnamed`) for whatever failure of the store befalls what is done within."""
     try:
         yield
     except _FAILURES as error:
         metrics.STORE_FAILURES.inc()
+        if misnamed(error):
+            raise Misnamed(OF_A_CLUSTER) from error
+        if isinstance(error, WrongKind):
+            raise Misnamed(str(error)) from error
         raise Away(str(error)) from error
 
 
@@ -593,6 +601,14 @@ class Store:
             metrics.STORE_FAILURES.inc()
         return failures
 
+    async def ask_kind(self) -> None:
+        """Raises `Misnamed` if the store is not of the kind that its URL says; `Away`."""
+        async with or_away():
+            if self.table is not None:
+                await self.table.primaries()
+            else:
+                await self.redis.exists(keys.RESTORING, keys.NODES)  # of two slots, if there are any
+
     async def restoring(self) -> bool:
         """Whether a restore is under way or was broken off: then the store is not whole, and nobody is to
         serve it. Raises `Away`."""
@@ -602,5 +618,6 @@ class Store:
     async def aclose(self) -> None:
         """Closes all connections."""
         await self._ears.aclose()
+        await self._probe.aclose()
         with contextlib.suppress(RedisConnectionError):
             await self.redis.aclose()

@@ -205,12 +205,20 @@ class Web:
     async def readyz(self, _request: Request) -> Response:
         """The process works, and its store is whole and stores: on all shards, with as many replicas as are
         waited for."""
-        if not await self.house.ready(READY_S):
+        # At once: a store that is far away may take a good part of that time for each.
+        ready, restoring = await asyncio.gather(self.house.ready(READY_S), self._restoring())
+        if not ready:
             return PlainTextResponse("the store does not store\n", HTTPStatus.SERVICE_UNAVAILABLE)
-        with contextlib.suppress(Away):  # whether it answers was asked above
-            if await self._store.restoring():
-                return PlainTextResponse("the store is being restored\n", HTTPStatus.SERVICE_UNAVAILABLE)
+        if restoring:
+            return PlainTextResponse("the store is being restored\n", HTTPStatus.SERVICE_UNAVAILABLE)
         return PlainTextResponse("ok\n")
+
+    async def _restoring(self) -> bool:
+        """Whether the store is known to be no whole one. Whether it answers is for others to ask."""
+        with contextlib.suppress(Away, TimeoutError):
+            async with asyncio.timeout(READY_S):
+                return await self._store.restoring()
+        return False
 
     async def metrics(self, request: Request) -> Response:
         """What this process counts, for those who may know."""
