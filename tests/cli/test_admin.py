@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+import msgspec
 import pytest
 import pytest_asyncio
 import structlog
@@ -600,6 +601,97 @@ async def test_what_is_no_whole_backup_changes_nothing(place: Place, tmp_path: P
         assert await store.peek(sid) is not None
     finally:
         await store.aclose()
+
+
+def packed(*bundles: tuple[str, str, tuple[Any, ...]]) -> bytes:
+    """A file of the form of a backup, with anything in it."""
+    frames = ({"heartroom_backup": 1, "version": "0", "made_ms": 0, "rules": {}}, *bundles)
+    raw = [msgspec.msgpack.encode(frame) for frame in (*frames, {"bundles": len(bundles)})]
+    return gzip.compress(b"".join(len(one).to_bytes(4) + one for one in raw))
+
+
+SESSION: dict[bytes, bytes] = {
+    b"game": GAME.name.encode(),
+    b"rules": b"1",
+    b"epoch": b"7",
+    b"options": msgspec.msgpack.encode({"code": CODE}),
+    b"deal": msgspec.msgpack.encode([1]),
+    b"owner": b"A" * 16,
+    b"settings": b"\x80",
+    b"luck": b"x",
+    b"created": b"1",
+    b"nodes": b"",
+}
+SID = "A" * 12
+ENTRY = b"1700000000000x"
+
+
+def without(name: bytes) -> dict[bytes, bytes]:
+    return {field: value for field, value in SESSION.items() if field != name}
+
+
+def of_session(fields: Any, *entries: Any) -> tuple[str, str, tuple[Any, ...]]:
+    """A session as a backup has it."""
+    log = ((keys.log(SID), "list", 0, list(entries)),) if entries else ()
+    return "session", SID, ((keys.session(SID), "hash", 0, fields), *log)
+
+
+NONE_OF_OURS = {
+    "a family": (("lodger", "x", ()), "lodger"),
+    "a key": (("day", "x", (("other:key", "string", 0, b"x"),)), "other:key"),
+    "a key of another family": (("day", "x", ((keys.log("x"), "list", 0, [b"x"]),)), keys.log("x")),
+    "a key of another": (("player", "x", ((keys.player("y"), "hash", 0, {b"name": b""}),)), keys.player("y")),
+    "a mark": (("day", "x", ((keys.RESTORING, "string", 0, b"x"),)), keys.RESTORING),
+    "a brace": (("day", "x}y", ((keys.day("x}y"), "string", 0, b"x"),)), "x}y"),
+    "a type": (("day", "x", ((keys.day("x"), "list", 0, [b"x"]),)), keys.day("x")),
+    "a key twice": (("due", "", ((keys.DUE, "set", 0, [b"x"]), (keys.DUE, "set", 0, [b"x"]))), keys.DUE),
+    "text": (("day", "x", ((keys.day("x"), "string", 0, "eHg="),)), keys.day("x")),
+    "a score": (("waiting", "x", ((keys.waiting("x"), "zset", 0, [[b"x", float("nan")]]),)), "waiting"),
+    "half a row": (("waiting", "x", ((keys.waiting("x"), "zset", 0, [[b"x"]]),)), "waiting"),
+    "an end": (("day", "x", ((keys.day("x"), "string", 2**63, b"x"),)), keys.day("x")),
+    "no game": (of_session(without(b"game")), "game"),
+    "no deal": (of_session(without(b"deal")), "deal"),
+    "no number": (of_session(SESSION | {b"rules": b"x"}), SID),
+    "no options": (of_session(SESSION | {b"options": b"\xc1"}), SID),
+    "no time": (of_session(SESSION, ENTRY, b"x"), keys.log(SID)),
+}
+"""What no backup has, and what is named of it."""
+
+
+@pytest.mark.parametrize("wrong", NONE_OF_OURS)
+async def test_a_backup_with_what_no_house_has_changes_nothing(
+    place: Place, tmp_path: Path, wrong: str
+) -> None:
+    file = tmp_path / "file"
+    good = of_session(SESSION, ENTRY)
+    bad, named = NONE_OF_OURS[wrong]
+    store = Store(place.url)
+    try:
+        sid = await begin(store)
+        for bundles in ((bad,), (bad, good) if bad[0] != "session" else (bad, ("waiting", "x", ()))):
+            file.write_bytes(packed(*bundles))
+            assert named in await refused(place, "restore", "--force", str(file))
+        assert await store.peek(sid) is not None
+        assert not await store.restoring()
+        assert [key for key in await store.find_keys("*") if not key.startswith(b"hr:")] == []
+        file.write_bytes(packed(good))
+        assert (await told(place, "restore", "--force", str(file)))["sessions"] == 1
+        opened = await store.peek(SID)
+        assert opened is not None
+        assert opened.version == 1
+    finally:
+        await store.aclose()
+
+
+async def test_a_backup_that_has_something_twice_changes_nothing(place: Place, tmp_path: Path) -> None:
+    """A log that was put together of two would be none that there was."""
+    file = tmp_path / "file"
+    session, days = of_session(SESSION, ENTRY), [("day", day, ()) for day in ("2026-11-30", "2026-12-01")]
+    for bundles in ((session, session), (session, days[0], session), (days[1], days[0])):
+        file.write_bytes(packed(*bundles))
+        assert "not where it should be" in await refused(place, "restore", "--force", str(file))
+    file.write_bytes(packed(*days, session))
+    await run(place, "restore", str(file))
 
 
 async def test_a_restore_that_is_broken_off_leaves_a_store_that_nobody_serves(

@@ -169,11 +169,13 @@ Said = News | Renamed | Presence | Changed | Missed
 """What is heard."""
 
 
-def _entry(raw: bytes) -> Entry:
+def entry_of(raw: bytes) -> Entry:
+    """What an entry of a log says. Raises `ValueError` if it is none."""
     return Entry(int(raw[:_STAMP]), raw[_STAMP:])
 
 
-def _record(fields: Mapping[bytes, bytes]) -> Record:
+def record_of(fields: Mapping[bytes, bytes]) -> Record:
+    """What a session's hash says. Raises `KeyError`, `ValueError` or `MsgspecError` if it is no session's."""
     return Record(
         game=fields[b"game"].decode(),
         rules=int(fields[b"rules"]),
@@ -353,7 +355,9 @@ class Store:
         self._heard(now_ms)
         fields = dict(zip(flat[::2], flat[1::2], strict=True))
         nodes = frozenset(fields[b"nodes"].decode().split(","))
-        return Opened(now_ms, _record(fields), length, [_entry(item) for item in raw], bool(follows), nodes)
+        return Opened(
+            now_ms, record_of(fields), length, [entry_of(item) for item in raw], bool(follows), nodes
+        )
 
     async def peek(self, sid: str) -> Opened | None:
         """Reads a session and leaves it as it is: this node hears of nothing, and it lives no longer.
@@ -366,7 +370,7 @@ class Store:
         if not fields:
             return None
         nodes = frozenset(filter(None, fields[b"nodes"].decode().split(",")))
-        return Opened(now_ms, _record(fields), len(raw), [_entry(item) for item in raw], True, nodes)
+        return Opened(now_ms, record_of(fields), len(raw), [entry_of(item) for item in raw], True, nodes)
 
     async def find_keys(self, pattern: str) -> list[bytes]:
         """All keys like `pattern`, in order, wherever they are. Looks at every key that there is; while slots
@@ -517,7 +521,7 @@ class Store:
         sid, node, epoch, version, before, entry = message.split(b" ", 5)
         if node == self.node.encode():
             return None
-        return News(sid.decode(), int(epoch), int(version), int(before), _entry(entry))
+        return News(sid.decode(), int(epoch), int(version), int(before), entry_of(entry))
 
     async def _tell(self, said: tuple[Any, ...], sid: str = "") -> None:
         """Tells all nodes, or in a cluster those that have `sid` open."""
