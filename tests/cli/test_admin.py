@@ -343,6 +343,16 @@ async def test_what_was_done_is_listed_with_who_did_it(place: Place, house: Hous
     assert new["by"] in await run(place, "actions")
 
 
+async def test_a_reason_of_several_lines_is_one_line_of_the_table(place: Place, house: House) -> None:
+    player = pid()
+    await house.rename(player, "Rude")
+    reason = "rude\n\x1b[2J2026-11-30  end  \u2028nobody"
+    await run(place, "hide-name", player, "--reason", reason)
+    assert [one["reason"] for one in await told(place, "actions")] == [reason]
+    _, line = (await run(place, "actions")).splitlines()
+    assert line.endswith("rude [2J2026-11-30  end   nobody")
+
+
 async def test_a_ranked_attempt_that_is_ended_counts_for_nothing_and_is_over(
     place: Place, node: Node
 ) -> None:

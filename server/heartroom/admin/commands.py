@@ -7,6 +7,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import secrets
 import sys
 import tempfile
@@ -365,8 +366,12 @@ def _print_done(facts: dict[str, Any], as_json: bool, leave_out: Sequence[str] =
         click.echo(f"{name.replace('_', ' ')}: {value}")
 
 
+_BREAKS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+"""What would end a line of a table, or do something to the terminal."""
+
+
 def _print_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    lines = [heads, *([str(cell) for cell in row] for row in rows)]
+    lines = [heads, *([_BREAKS.sub(" ", str(cell)) for cell in row] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
     for line in lines:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
