@@ -1,9 +1,9 @@
 """What is lost when a primary dies and a replica takes over: `make bench-failover`. See bench/README.md.
 
-A primary, its replicas and three Sentinels; two nodes over them, one that waits for no replica and one that
-waits for some (`HEARTROOM_REDIS_WAIT`). People play on both while the primary is harmed, so that every fault
-befalls both ways alike. When all is well again the logs of the new primary are held against what was
-acknowledged.
+A primary, its replicas and three Sentinels, or a cluster of three shards with replicas (see `harm`); two
+nodes over them, one that waits for no replica and one that waits for some (`HEARTROOM_REDIS_WAIT`). People
+play on both while a primary is harmed, so that every fault befalls both ways alike. When all is well again
+the logs are held against what was acknowledged.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ import json
 import random
 import signal
 import sys
-import tempfile
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -27,19 +25,19 @@ import msgspec
 import uvloop
 
 from bench import runs
+from bench.harm import PLACES, Place, Slow
 from bench.load import STOCK, Fault, Job, Watched, all_of
 from bench.measure import median
 from bench.paced import Book, Pace, Paced, moments
 from bench.paced import Job as PacedJob
-from bench.places import VALKEY, deal_days
+from bench.places import deal_days
 from bench.served import Failed, Served, serving_node
 from bench.wire import Closed, Peer
 from heartroom.client import ACK, ACT, CREATED, DIFF, JOIN, NEW, REJECT, SNAPSHOT, STORE, TABLE, WELCOME
 from heartroom.sessions.log import unpack
 from heartroom.store.store import Store
-from tests.support.clusters import Server, watched
-from tests.support.clusters import Watched as Place
-from tests.support.stores import eventually
+from tests.support.clusters import Server
+from tests.support.stores import BINARIES, eventually
 
 KINDS: Final = ("kill", "lag", "pause", "move")
 
@@ -47,7 +45,8 @@ _PATIENCE_S: Final = 60.0
 _ROUND_S: Final = 120.0
 """How long one round may take at most."""
 _APART_S: Final = 6.5
-"""From one fault to the next: Sentinel lets as much time pass between two failovers (`watched`)."""
+"""From one fault to the next: Sentinel lets as much time pass between two failovers (`watched`), a cluster
+four seconds."""
 _AGAIN_S: Final = 1.0
 """How long is played when all is well again."""
 
@@ -126,78 +125,6 @@ class Player(Peer):
             self.away += not message[1]
 
 
-# -- a link that takes its time
-
-
-class Slow:
-    """What a primary sends to its replicas comes `delay_s` later. When its machine dies, what is on the way
-    dies with it."""
-
-    def __init__(self, delay_s: float) -> None:
-        self._delay_s = delay_s
-        self._server: asyncio.Server | None = None
-        self._target = 0
-        self._open: set[asyncio.Transport] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    async def open(self, target: int) -> int:
-        """Leads to the port `target`; returns the port to go to."""
-        self._target = target
-        self._server = await asyncio.start_server(self._link, "127.0.0.1", 0)
-        port: int = self._server.sockets[0].getsockname()[1]
-        return port
-
-    def cut(self) -> None:
-        """Nothing comes through any more."""
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-        for transport in self._open:
-            transport.abort()
-        for task in self._tasks:
-            task.cancel()
-        self._open.clear()
-        self._tasks.clear()
-
-    async def _link(self, below_in: asyncio.StreamReader, below_out: asyncio.StreamWriter) -> None:
-        try:
-            above_in, above_out = await asyncio.open_connection("127.0.0.1", self._target)
-        except OSError:
-            below_out.close()
-            return
-        self._open |= {below_out.transport, above_out.transport}  # type: ignore[arg-type]
-        loop = asyncio.get_running_loop()
-        for work in (self._carry(below_in, above_out, 0.0), self._carry(above_in, below_out, self._delay_s)):
-            task = loop.create_task(work)
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-
-    async def _carry(
-        self, source: asyncio.StreamReader, target: asyncio.StreamWriter, delay_s: float
-    ) -> None:
-        held: deque[tuple[float, bytes]] = deque()
-        came = asyncio.Event()
-
-        async def deliver() -> None:
-            while True:
-                while not held:
-                    came.clear()
-                    await came.wait()
-                await asyncio.sleep(held[0][0] - time.monotonic())
-                target.write(held.popleft()[1])
-
-        delivery = asyncio.create_task(deliver())
-        try:
-            while data := await source.read(65536):
-                held.append((time.monotonic() + delay_s, data))
-                came.set()
-        except OSError:
-            pass
-        finally:
-            delivery.cancel()
-            target.close()
-
-
 # -- one round
 
 
@@ -207,6 +134,7 @@ class Outcome(msgspec.Struct, frozen=True):
     kind: str
     wait: int
     acknowledged: int
+    """By the server that was harmed, and so on. In a cluster others played on other shards."""
     lost: int
     oldest_lost_ms: float
     """How long before the fault the first one that is lost was acknowledged; less than 0: after it."""
@@ -217,9 +145,14 @@ class Outcome(msgspec.Struct, frozen=True):
     """The longest time in which nobody's action was acknowledged."""
     one_still_ms: float
     """The longest that one player had to wait between two."""
+    others_acknowledged: int
+    others_lost: int
+    others_still_ms: float
+    others_one_still_ms: float
+    """The same of those who played on other shards."""
     put_back: int
     told: int
-    """Players who were put back by a snapshot, and who were told that the store is away."""
+    """Players, of all, who were put back by a snapshot, and who were told that the store is away."""
     refused: int
 
 
@@ -236,6 +169,7 @@ class Round:
 
     async def run(self, kind: str, seed: int) -> list[Outcome]:
         """Raises `Fault` if something is doubled or out of order, or if play does not go on."""
+        self._place.choose(seed)
         await _wait_for(self._place.ready, "the replicas are in step")
         everybody = {wait: await self._enter(node) for wait, node in self.nodes.items()}
         players = [player for pair in zip(*everybody.values(), strict=True) for player in pair]
@@ -277,12 +211,14 @@ class Round:
 
     async def _lag(self) -> None:
         """From now on the replicas get what the primary does later."""
-        primary = await asyncio.to_thread(lambda: self._place.primary)
+        primary, replicas = await asyncio.to_thread(lambda: (self._place.primary, self._place.replicas))
         port = await self._slow.open(primary.port)
-        for replica in self._place.data:
-            if replica is not primary:
-                await asyncio.to_thread(replica.ask, "REPLICAOF", "127.0.0.1", port)
-        await _wait_for(self._place.ready, "the replicas are in step")
+        await asyncio.to_thread(self._place.lead_through, port)
+
+        def led() -> bool:
+            return all(replica.ask("ROLE")[2] == port for replica in replicas) and self._place.ready()
+
+        await _wait_for(led, "the replicas are in step")
 
     async def _fault(self, kind: str) -> float:
         """Returns when it was, once another one is the primary and the old one follows it."""
@@ -292,58 +228,80 @@ class Round:
         if kind == "pause":
             await asyncio.to_thread(old.freeze)
         elif kind == "move":
-            await asyncio.to_thread(place.sentinels[0].ask, "SENTINEL", "FAILOVER", place.NAME)
+            await asyncio.to_thread(place.hand_over)
         else:
             self._slow.cut()
             await asyncio.to_thread(old.kill)
-
-        def taken_over() -> bool:
-            return place.primary is not old and place.primary.ask("ROLE")[0] == b"master"
-
-        await _wait_for(taken_over, "a replica takes over")
+        await _wait_for(lambda: place.taken_over(old), "a replica takes over")
         if kind == "pause":
             old.thaw()
         elif kind != "move":
             await asyncio.to_thread(old.start)
-            new = await asyncio.to_thread(lambda: place.primary)
-            await asyncio.to_thread(old.ask, "REPLICAOF", "127.0.0.1", new.port)
+            await asyncio.to_thread(place.comes_back, old)
         await _wait_for(place.ready, "the old primary follows")
         return at
 
     async def _outcome(self, kind: str, wait: int, at: float, began: float, players: list[Player]) -> Outcome:
         store = Store(self._place.url)
-        lost: list[Acked] = []
-        kept: list[Acked] = []
         try:
-            for player in players:
-                opened = await store.peek(player.sid)
-                refs = [unpack(entry.body).ref for entry in opened.entries] if opened is not None else []
-                there = set(refs)
-                if len(there) != len(refs):
-                    raise Fault(f"an action is twice in the log of {player.sid}")
-                if [acked.ref for acked in player.acked if acked.ref in there] != refs:
-                    raise Fault(_differs(wait, player, refs))
-                for acked in player.acked:
-                    (kept if acked.ref in there else lost).append(acked)
+            found = [await _checked(store, wait, player) for player in players]
         finally:
             await store.aclose()
-        before = [(at - acked.acked_s) * 1000 for acked in kept if acked.acked_s < at]
-        ages = [(at - acked.acked_s) * 1000 for acked in lost]
-        times = [[began, *(acked.acked_s for acked in player.acked)] for player in players]
+        harmed = [one for one in found if self._place.harms(one.player.sid)]
+        others = [one for one in found if one not in harmed]
+        kept_ms = [(at - acked.acked_s) * 1000 for one in harmed for acked in one.kept if acked.acked_s < at]
+        lost_ms = [(at - acked.acked_s) * 1000 for one in harmed for acked in one.lost]
+        still_ms, one_still_ms = _still(harmed, began)
+        others_still_ms, others_one_still_ms = _still(others, began)
         return Outcome(
             kind=kind,
             wait=wait,
-            acknowledged=len(lost) + len(kept),
-            lost=len(lost),
-            oldest_lost_ms=max(ages, default=0.0),
-            youngest_lost_ms=min(ages, default=0.0),
-            youngest_kept_ms=min(before, default=0.0),
-            still_ms=_longest(sorted(time_s for own in times for time_s in own)),
-            one_still_ms=max(map(_longest, times)),
+            acknowledged=_acknowledged(harmed),
+            lost=len(lost_ms),
+            oldest_lost_ms=max(lost_ms, default=0.0),
+            youngest_lost_ms=min(lost_ms, default=0.0),
+            youngest_kept_ms=min(kept_ms, default=0.0),
+            still_ms=still_ms,
+            one_still_ms=one_still_ms,
+            others_acknowledged=_acknowledged(others),
+            others_lost=sum(len(one.lost) for one in others),
+            others_still_ms=others_still_ms,
+            others_one_still_ms=others_one_still_ms,
             put_back=sum(player.put_back > 0 for player in players),
             told=sum(player.away > 0 for player in players),
             refused=sum(len(player.refusals) for player in players),
         )
+
+
+class Checked(NamedTuple):
+    """A player, and what became of what was acknowledged."""
+
+    player: Player
+    kept: list[Acked]
+    lost: list[Acked]
+
+
+async def _checked(store: Store, wait: int, player: Player) -> Checked:
+    """Holds the log against what was acknowledged. Raises `Fault`."""
+    opened = await store.peek(player.sid)
+    refs = [unpack(entry.body).ref for entry in opened.entries] if opened is not None else []
+    there = set(refs)
+    if len(there) != len(refs):
+        raise Fault(f"an action is twice in the log of {player.sid}")
+    kept = [acked for acked in player.acked if acked.ref in there]
+    if [acked.ref for acked in kept] != refs:
+        raise Fault(_differs(wait, player, refs))
+    return Checked(player, kept, [acked for acked in player.acked if acked.ref not in there])
+
+
+def _acknowledged(found: list[Checked]) -> int:
+    return sum(len(one.player.acked) for one in found)
+
+
+def _still(found: list[Checked], began: float) -> tuple[float, float]:
+    """The longest time in which nobody's action was acknowledged, and that of one player; in ms."""
+    times = [[began, *(acked.acked_s for acked in one.player.acked)] for one in found]
+    return _longest(sorted(time_s for own in times for time_s in own)), max(map(_longest, times), default=0.0)
 
 
 def _differs(wait: int, player: Player, refs: list[int]) -> str:
@@ -390,20 +348,10 @@ async def _until(holds: Callable[[], bool], what: str, players: list[Player]) ->
 
 @contextlib.contextmanager
 def _standing(
-    replicas: int, waited_for: int, guard: bool, parent: Path | None
+    standing: contextlib.AbstractContextManager[Place], waited_for: int
 ) -> Iterator[tuple[Place, dict[int, Served]]]:
     """The servers of the store, and a node for each way of waiting."""
-    with (
-        watched(
-            VALKEY,
-            replicas=replicas,
-            appendfsync="always",
-            down_after_ms=2000,
-            parent=parent or tempfile.gettempdir(),
-            min_replicas_to_write=str(int(guard)),
-        ) as place,
-        contextlib.ExitStack() as stack,
-    ):
+    with standing as place, contextlib.ExitStack() as stack:
         deal_days(place.url)
         nodes = {
             wait: stack.enter_context(serving_node(place.url, {"HEARTROOM_REDIS_WAIT": str(wait)}))
@@ -412,18 +360,27 @@ def _standing(
         yield place, nodes
 
 
-_LOSS = "{:<7}{:>5}{:>8}{:>14}{:>6}{:>14}{:>13}{:>15}{:>16}{:>16}{:>20}{:>10}"
+_LOSS = "{:<7}{:>5}{:>8}{:>14}{:>6}{:>14}{:>11}{:>15}{:>15}{:>11}{:>14}{:>10}{:>14}{:>13}{:>11}{:>14}"
 _COST = "{:<16}{:>5}{:>11}{:>11}{:>11}{:>12}{:>8}{:>8}{:>7}{:>8}"
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
-@click.option("--only", type=click.Choice(("loss", "cost")), multiple=True, help="  [default: both]")
+@click.option(
+    "--place",
+    "place_name",
+    default="sentinel",
+    type=click.Choice(tuple(PLACES)),
+    help="A primary that Sentinels watch, or the shards of a cluster, of which one is harmed.",
+)
+@click.option(
+    "--only", type=click.Choice(("loss", "cost")), multiple=True, help="  [default: both; cluster: loss]"
+)
 @click.option("--rounds", default=20, type=click.IntRange(1, 1000), help="Failovers of each kind.")
 @click.option("--kinds", default=",".join(KINDS), help="Of faults, comma-separated.")
 @click.option("--players", default=50, type=click.IntRange(1, 1000), help="On each of the two nodes.")
 @click.option("--rate", default=1000.0, type=click.FloatRange(10, 5000), help="Actions due a second, of all.")
 @click.option("--lag", "lag_ms", default=50.0, type=click.FloatRange(0, 1000), help="Of the replicas, in ms.")
-@click.option("--replicas", default=1, type=click.IntRange(1, 5), help="Of the primary.")
+@click.option("--replicas", default=1, type=click.IntRange(1, 5), help="Of each primary.")
 @click.option(
     "--wait",
     default=0,
@@ -431,8 +388,13 @@ _COST = "{:<16}{:>5}{:>11}{:>11}{:>11}{:>12}{:>8}{:>8}{:>7}{:>8}"
     type=click.IntRange(0, 5),
     help="How many of them the second node waits for.",
 )
+@click.option("--server", default="valkey", type=click.Choice(sorted(BINARIES)), help="Of the store.")
 @click.option(
-    "--guard", is_flag=True, help="The primary takes nothing without a replica (min-replicas-to-write)."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A setting of the store's servers, such as min-replicas-to-write=1.",
 )
 @click.option("--repeats", default=5, type=click.IntRange(1, 100), help="Of what waiting costs.")
 @click.option("--seconds", default=5.0, type=click.FloatRange(0.5, 60), help="Window of one run of that.")
@@ -450,6 +412,7 @@ _COST = "{:<16}{:>5}{:>11}{:>11}{:>11}{:>12}{:>8}{:>8}{:>7}{:>8}"
     help="Where every single round is written to.",
 )
 def main(
+    place_name: str,
     only: tuple[str, ...],
     rounds: int,
     kinds: str,
@@ -458,7 +421,8 @@ def main(
     lag_ms: float,
     replicas: int,
     wait: int,
-    guard: bool,
+    server: str,
+    settings: tuple[str, ...],
     repeats: int,
     seconds: float,
     seed: int,
@@ -470,18 +434,26 @@ def main(
 
     kill: the primary's process is killed. lag: the same, its replicas get everything late, and what is on
     the way is lost with it, as with a machine. pause: it stands still, and comes back as if nothing had been.
-    move: a failover by hand, which the old primary hears of last.
+    move: a failover by hand. Of Sentinel's the old primary hears last; in a cluster it takes nothing
+    meanwhile.
+
+    What waiting costs is what it costs one primary, and is measured with Sentinel only.
     """
+    parts = only or (("loss", "cost") if place_name == "sentinel" else ("loss",))
+    if place_name != "sentinel" and "cost" in parts:
+        raise click.UsageError("what waiting costs is measured with Sentinel only")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     runs.allow_files(8 * players + 1000)
     raw: list[dict[str, object]] = []
     try:
-        with _standing(replicas, wait or replicas, guard, parent) as (place, nodes):
-            if "loss" in (only or ("loss", "cost")):
+        own = dict(setting.split("=", 1) for setting in settings)
+        standing = PLACES[place_name](BINARIES[server], replicas, own, parent)
+        with _standing(standing, wait or replicas) as (place, nodes):
+            if "loss" in parts:
                 _losses(
                     Round(place, nodes, players, rate, lag_ms / 1000), kinds.split(","), rounds, seed, raw
                 )
-            if "cost" in (only or ("loss", "cost")):
+            if "cost" in parts:
                 _costs(place, nodes, rate, players, repeats, seconds, raw)
     except (runs.Broken, Failed, Fault, Closed) as error:
         raise click.ClickException(f"{type(error).__name__}: {error}") from None
@@ -503,7 +475,8 @@ def _losses(one: Round, kinds: list[str], rounds: int, seed: int, raw: list[dict
                 "first, ms",
                 "last lost, ms",
             ),
-            *("last kept, ms", "still, ms", "one player, at worst", "put back"),
+            *("last kept, ms", "still, ms", "one at worst", "put back"),
+            *("others' acks", "others lost", "still, ms", "one at worst"),
         ),
         flush=True,
     )
@@ -529,6 +502,10 @@ def _loss(outcomes: list[Outcome]) -> list[str]:
         f"{median(outcome.still_ms for outcome in outcomes):.0f}",
         f"{max(outcome.one_still_ms for outcome in outcomes):.0f}",
         f"{sum(outcome.put_back for outcome in outcomes)}",
+        f"{sum(outcome.others_acknowledged for outcome in outcomes)}",
+        f"{sum(outcome.others_lost for outcome in outcomes)}",
+        f"{median(outcome.others_still_ms for outcome in outcomes):.0f}",
+        f"{max(outcome.others_one_still_ms for outcome in outcomes):.0f}",
     ]
 
 
@@ -543,7 +520,7 @@ def _costs(
 ) -> None:
     eventually(place.ready, "the replicas are in step")
     primary = place.primary
-    data = [primary, *(one for one in place.data if one is not primary)]
+    data = [primary, *place.replicas]
     open_loop: dict[int, list[Paced]] = {wait: [] for wait in nodes}
     closed: dict[int, list[Watched]] = {wait: [] for wait in nodes}
     for turn in range(repeats):

@@ -92,8 +92,9 @@ HANDSHAKES: Final[dict[str, Shake]] = {
     "a long header": Shake(handshake("X-Long: " + "x" * 9000), 431, "bad_request"),
     "many headers": Shake(handshake(*["X-More: x"] * 200), 431, "bad_request"),
     "a head without end": Shake(handshake(*["X-Long: " + "x" * 1000] * 300, end=""), 0, "bad_request"),
-    "a header that is none": Shake(handshake("X-B\x80d: x"), 400),
-    "no HTTP": Shake(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(100), 400),
+    "a header that is none": Shake(handshake("X-B\x80d: x"), 400, "bad_request"),
+    "no HTTP": Shake(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(100), 400, "bad_request"),
+    "requests without end": Shake(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" * 2000, 0, "bad_request"),
 }
 
 

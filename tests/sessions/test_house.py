@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from heartroom import client as wire
+from heartroom import turns
 from heartroom.games import heart_to_heart
 from heartroom.games.game import Action, Refused, games, rules
 from heartroom.games.heart_to_heart import HeartToHeart
@@ -321,6 +322,36 @@ async def test_a_finished_game_is_unlisted_by_who_opens_it_if_the_node_died_befo
 
 
 # -- several nodes
+
+
+async def test_a_long_log_is_read_in_turns_and_what_is_done_meanwhile_is_not_missed(
+    shared: StoreProcess, opens: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = opens(shared), opens(shared)
+    guest = await game(there)
+    for _ in range(20):
+        await guest.act("draw")
+    monkeypatch.setattr(House, "TOGETHER", 6)
+    turn, taken = turns.turn, 0
+
+    async def meanwhile() -> None:
+        nonlocal taken
+        taken += 1
+        assert guest.room.sid not in here.rooms
+        if taken == 1:
+            assert await guest.act("draw") == 21
+
+            async def heard() -> bool:
+                return guest.room.sid in here._early
+
+            await until(heard)
+        await turn()
+
+    monkeypatch.setattr(turns, "turn", meanwhile)
+    room = await here.open(guest.room.sid)
+    assert taken == 3
+    assert (room.version, room.state) == (21, guest.room.state)
+    assert room.log == guest.room.log
 
 
 async def test_actions_on_two_nodes_interleave_without_gaps(shared: StoreProcess, opens: Open) -> None:

@@ -122,8 +122,8 @@ async def test_each_shard_s_replica_is_waited_for(careful: Careful) -> None:
         while len(guests) < place.SHARDS:
             player = pid()
             sid = await begin(house.store, player)
-            guests.setdefault(place.of(sid).port, await Guest.join(house, sid, player))
-        here, *others = [guests[node.port] for node in place.primaries]
+            guests.setdefault(place.shard_of(sid), await Guest.join(house, sid, player))
+        here, *others = [guests[shard] for shard in range(place.SHARDS)]
         assert await asyncio.gather(*(guest.act("draw") for guest in guests.values())) == [1, 1, 1]
         replica = place.nodes[place.SHARDS]
         replica.freeze()

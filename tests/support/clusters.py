@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+from bisect import bisect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -147,6 +148,8 @@ class Cluster:
     """Three shards, each with so many replicas. `url` is that of one node, which knows the others."""
 
     SHARDS: Final = 3
+    _FIRSTS: Final = [SLOTS * shard // 3 for shard in range(4)]
+    """Of each shard's slots, and one more."""
 
     def __init__(self, nodes: list[Server], replicas: int) -> None:
         self.nodes: Final = nodes
@@ -160,8 +163,7 @@ class Cluster:
     def form(self) -> None:
         """Makes a cluster of the nodes; returns when all know all."""
         for shard, node in enumerate(self.primaries):
-            first, after = (SLOTS * one // self.SHARDS for one in (shard, shard + 1))
-            node.ask("CLUSTER", "ADDSLOTSRANGE", first, after - 1)
+            node.ask("CLUSTER", "ADDSLOTSRANGE", self._FIRSTS[shard], self._FIRSTS[shard + 1] - 1)
             node.ask("CLUSTER", "SET-CONFIG-EPOCH", shard + 1)
         for node in self.nodes[1:]:
             self.nodes[0].ask("CLUSTER", "MEET", "127.0.0.1", node.port)
@@ -201,6 +203,10 @@ class Cluster:
             if first <= slot <= last:
                 return next(node for node in self.nodes if node.port == port)
         raise AssertionError("no node serves the slot")
+
+    def shard_of(self, sid: str) -> int:
+        """Which shard a session was dealt to: that of `nodes[shard :: SHARDS]`, as long as no slot moves."""
+        return bisect(self._FIRSTS, slot_of(keys.session(sid))) - 1
 
     def begin_move(self, sid: str) -> Move:
         """Begins to move the slot of a session to the next shard."""
@@ -244,9 +250,12 @@ def cluster(
     *,
     replicas: int = 0,
     appendfsync: str = "everysec",
+    node_timeout_ms: int = 1000,
     parent: str | Path | None = MEMORY,
+    **settings: str,
 ) -> Iterator[Cluster]:
-    """A running cluster, ended and removed whatever happens; its files are in `parent`."""
+    """A running cluster, ended and removed whatever happens; its files are in `parent`. `node_timeout_ms`:
+    after so much silence a node counts as dead. `settings`: of all nodes."""
     with servers(parent) as (folder, started):
         count = Cluster.SHARDS * (1 + replicas)
         for number, port in enumerate(free_ports(count)):
@@ -258,9 +267,10 @@ def cluster(
                 appendfsync=appendfsync,
                 cluster_enabled="yes",
                 cluster_config_file="nodes.conf",
-                cluster_node_timeout="1000",
+                cluster_node_timeout=str(node_timeout_ms),
                 cluster_allow_replica_migration="no",
                 repl_diskless_sync_delay="0",
+                **settings,
             )
             started.append(node)
             node.start()

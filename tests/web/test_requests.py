@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 import uvicorn
 
-from heartroom.web.requests import LONGEST_HEAD, BoundedHttp
+from heartroom.web.requests import LONGEST_HEAD, MOST_AT_ONCE, BoundedHttp
 from tests.support.stores import PATIENCE_S
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -22,6 +22,8 @@ LONG = 8 * 2**20
 
 seen: list[bytes] = []
 """The cookies of handshakes."""
+begun, ended = asyncio.Event(), asyncio.Event()
+"""Whether the answer to a request that waits for its client to go has been begun, and ended."""
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -35,10 +37,15 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
         body += message.get("body", b"")
         if not message.get("more_body"):
             break
+    if scope["path"] == "/waiting":
+        begun.set()
+        assert (await receive())["type"] == "http.disconnect"
     answer = b"x" * LONG if scope["path"] == "/long" else b"ok"
     headers = [(b"content-length", str(len(answer)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": answer})
+    if scope["path"] == "/waiting":
+        ended.set()
 
 
 @pytest_asyncio.fixture
@@ -119,6 +126,7 @@ async def test_a_handshake_with_too_much_in_it_is_refused(port: int, more: bytes
 
 async def test_long_cookies_of_others_do_not_matter(port: int) -> None:
     cookies = b"Cookie: other=" + b"x" * 9000 + b"; heartroom=ours; heartroomy=" + b"x" * 9000 + b"\r\n"
+    seen.clear()
     # the app of these tests knows no websockets: what is refused now is refused by it
     assert b" 431 " not in await talk(port, HANDSHAKE + cookies + b"\r\n")
     assert seen == [b"heartroom=ours"]
@@ -141,6 +149,48 @@ async def test_a_head_without_end_is_not_kept(port: int) -> None:
     line = b"X-More: " + b"x" * 1000 + b"\r\n"
     head = REQUEST[:-2] + line * (LONGEST_HEAD // len(line) + 100)
     assert b"200 OK" not in await talk(port, head)
+
+
+async def test_some_requests_may_come_before_the_first_is_answered(port: int) -> None:
+    assert (await talk(port, REQUEST * MOST_AT_ONCE)).count(b"200 OK") == MOST_AT_ONCE
+
+
+async def test_who_goes_on_asking_without_waiting_for_answers_is_cut_off(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting = 0
+    begin = BoundedHttp.on_headers_complete
+
+    def counted(self: BoundedHttp) -> None:
+        nonlocal waiting
+        begin(self)
+        waiting = max(waiting, len(self.pipeline))
+
+    monkeypatch.setattr(BoundedHttp, "on_headers_complete", counted)
+    assert (await talk(port, REQUEST * 100_000)).count(b"200 OK") <= MOST_AT_ONCE
+    assert waiting == MOST_AT_ONCE - 1
+    # not told in the middle of an answer
+    assert b"400" not in await talk(port, REQUEST * (MOST_AT_ONCE + 1))
+
+
+async def test_a_client_that_goes_while_several_requests_wait_is_nobody_s_error(
+    port: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    begun.clear()
+    ended.clear()
+    _, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"GET /waiting HTTP/1.1\r\nHost: x\r\n\r\n" * 3)
+    await begun.wait()
+    writer.transport.abort()
+    async with asyncio.timeout(PATIENCE_S):
+        await ended.wait()
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+async def test_a_handshake_behind_a_request_that_is_not_answered_yet_is_refused(port: int) -> None:
+    seen.clear()
+    assert await talk(port, REQUEST + HANDSHAKE + b"\r\n") == b""
+    assert seen == []
 
 
 async def test_requests_that_come_in_time_are_answered(port: int) -> None:

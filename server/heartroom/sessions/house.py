@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import structlog
 
-from heartroom import metrics
+from heartroom import metrics, turns
 from heartroom.games.game import Action, Game, Refused, Setup, View, games, rules
 from heartroom.protocol import names
 from heartroom.protocol.codes import Code
@@ -63,6 +63,8 @@ class House:
     FOLLOW_S: Final = 0.5
     """How often Sentinels are asked where the primary is."""
 
+    TOGETHER: Final = 128
+    """Actions of one log that are looked at before others have their turn."""
     QUICK_MS: Final = 8_000
     """How long a table that *quick* has made waits for others."""
 
@@ -395,7 +397,11 @@ class House:
         if game is None:
             _log.error("no rules for session", sid=sid, game=opened.record.game, rules=opened.record.rules)
             raise Refused(Code.UNKNOWN_GAME.value)
-        room = Room(sid, game, opened, {}, self, self.limits)
+        entries = opened.entries
+        room = Room(sid, game, opened._replace(entries=entries[: self.TOGETHER]), {}, self, self.limits)
+        for start in range(self.TOGETHER, len(entries), self.TOGETHER):  # others need not wait for a long one
+            await turns.turn()
+            room.load(entries[start : start + self.TOGETHER])
         room.others = opened.nodes - {self.store.node}
         self.rooms[sid] = room
         for news in self._early.pop(sid, ()):

@@ -67,6 +67,16 @@ class Record(NamedTuple):
     """The state before each step and after the last: one more than there are steps."""
 
     @property
+    def setup(self) -> Setup:
+        """What it began with."""
+        return Setup(self.header.options, self.header.deal)
+
+    @property
+    def deeds(self) -> Iterator[tuple[int, int, Any]]:
+        """What was done, as in `lines`."""
+        return ((step.at, step.seat, step.action) for step in self.steps)
+
+    @property
     def outcome(self) -> Outcome | None:
         """How the game ended, `None` if it had not."""
         return self.game.outcome(self.states[-1])
@@ -153,18 +163,23 @@ def _is_name(name: str) -> bool:
         return False
 
 
-def replay(record: Record, *people: Any) -> bytes:
-    """What the viewer of replays shows, as everybody may see it now that the game is over:
-    msgpack `[game, names, view, [[version, at_ms, index, value, …], …]]`, and then `people`: of a session
-    with several seats, which of them were bots' all along, and the seat of who asks."""
-    game = record.game
-    before = first = game.open_view(record.states[0])
-    frames: list[list[Any]] = []
-    for step, state in zip(record.steps, record.states[1:], strict=True):
+def frames(game: Game, state: Any, deeds: Iterable[tuple[int, int, Any]]) -> Iterator[list[Any]]:
+    """What the viewer of replays shows after each of `deeds` (as in `lines`), which the rules allow from
+    `state` on: `[version, at_ms, index, value, …]`, as everybody may see it now that the game is over."""
+    before = game.open_view(state)
+    for version, (at_ms, seat, action) in enumerate(deeds, start=1):
+        state = game.apply(state, seat, action)
         after = game.open_view(state)
-        frames.append([step.v, step.at, *outbound.changes(before, after)])
+        yield [version, at_ms, *outbound.changes(before, after)]
         before = after
-    return msgspec.msgpack.encode([game.name, record.header.names, first, frames, *people])
+
+
+def replay(game: Game, setup: Setup, names: Sequence[str], shown: Sequence[list[Any]], *people: Any) -> bytes:
+    """All that the viewer of replays wants: msgpack `[game, names, view, frames]`, and then `people`: of a
+    session with several seats, which of them were bots' all along, and the seat of who asks. `shown`: what
+    `frames` found from the beginning."""
+    first = game.open_view(game.initial(setup))
+    return msgspec.msgpack.encode([game.name, names, first, shown, *people])
 
 
 def _parse(number: int, text: bytes, kind: type[_T]) -> _T:

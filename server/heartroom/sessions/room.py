@@ -11,7 +11,7 @@ import asyncio
 import time
 from array import array
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -175,7 +175,8 @@ class Room:
     def __init__(
         self, sid: str, game: Game, opened: Opened, names: Mapping[str, str], house: Caretaker, limits: Limits
     ) -> None:
-        """`names`: of the players, as far as they are known."""
+        """`names`: of the players, as far as they are known. `opened` may have the beginning of the log only,
+        if `load` is given the rest before anybody else has the room."""
         self.sid: Final = sid
         self.game: Final = game
         self._names = dict(names)
@@ -227,8 +228,11 @@ class Room:
     @property
     def log(self) -> list[tuple[int, Deed]]:
         """All that was done, each with its time in ms since 1970, which is never before that of the last."""
-        times_ms = accumulate(self._times_ms, max)
-        return list(zip(times_ms, map(unpack, self._bodies), strict=True))
+        return list(self.deeds())
+
+    def deeds(self) -> Iterator[tuple[int, Deed]]:
+        """The same, one after the other; nothing may be done meanwhile."""
+        return zip(accumulate(self._times_ms, max), map(unpack, self._bodies), strict=True)
 
     @property
     def nameless(self) -> list[str]:
@@ -602,9 +606,13 @@ class Room:
         """By seat: the version since which that is so. Two turns may begin in one millisecond."""
         self._views: dict[int | None, View] = {}
         self._histories: dict[int | None, History] = {}
+        self.load(opened.entries)
+
+    def load(self, entries: Iterable[Entry]) -> None:
+        """Takes the next entries of a log that was there before the room."""
         # What happened long ago needs no telling: whoever opens the room tidies up once.
         self._loading = True
-        for entry in opened.entries:
+        for entry in entries:
             self._take(entry)
         self._loading = False
 

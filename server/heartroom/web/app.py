@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import importlib.resources
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -23,7 +23,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from heartroom import metrics
+from heartroom import metrics, turns
 from heartroom.games.game import Refused, games
 from heartroom.players.service import neighbourhood
 from heartroom.protocol import SUBPROTOCOL
@@ -249,40 +249,46 @@ class Web:
 
     # -- finished games
 
-    async def _finished(self, request: Request) -> tuple[Room, bytes]:
+    async def _finished(self, request: Request) -> Room:
         pid = self._identity.read(request.headers.get("cookie")) or ""
         room = await self.house.enter(request.path_params["session"], pid)
         if not room.is_over:
             raise Refused(Code.NOT_OVER.value)
-        started = room.started_ms or 0
-        deeds = ((at_ms - started, deed.seat, deed.action) for at_ms, deed in room.log if deed.seat != HOUSE)
-        return room, b"".join(record.lines(room.game, room.setup, room.names, deeds))
+        return room
 
     @answering
     async def log(self, request: Request) -> Response:
         """A finished game as JSON lines."""
-        room, raw = await self._finished(request)
+        room = await self._finished(request)
+        lines = record.lines(room.game, room.setup, room.names, _played(room))
+        raw = b"".join(await turns.collect(lines, House.TOGETHER))
         disposition = f'attachment; filename="{room.game.name}-{room.sid}.jsonl"'
         return Response(raw, headers={"content-disposition": disposition}, media_type="application/jsonl")
 
     @answering
     async def replay(self, request: Request) -> Response:
         """A finished game to look at."""
-        room, raw = await self._finished(request)
+        room = await self._finished(request)
+        game, setup = room.game, room.setup
+        frames = record.frames(game, game.initial(setup), _played(room))
+        shown = await turns.collect(frames, House.TOGETHER)
         people: list[Any] = []
-        if room.game.seats > 1:
+        if game.seats > 1:
             pid = self._identity.read(request.headers.get("cookie"))
             players = [chair.pid for chair in room.table.chairs]
             people = [[not player for player in players], players.index(pid) if pid in players else None]
-        return Response(record.replay(record.read(raw), *people), media_type="application/msgpack")
+        answer = record.replay(game, setup, room.names, shown, *people)
+        return Response(answer, media_type="application/msgpack")
 
     async def example(self, request: Request) -> Response:
         """The recorded game that a game's folder brings along."""
         raw = _example(request.path_params["game"])
         if raw is None:
             return refusal(HTTPStatus.NOT_FOUND, Code.UNKNOWN_GAME.value)
+        read = record.read(raw)
+        shown = list(record.frames(read.game, read.states[0], read.deeds))
         return Response(
-            record.replay(record.read(raw)),
+            record.replay(read.game, read.setup, read.header.names, shown),
             headers={"cache-control": "public, max-age=3600"},
             media_type="application/msgpack",
         )
@@ -385,6 +391,12 @@ class Web:
             connection.closed()
             if (protocol := direct(websocket.scope)) is not None:
                 protocol.let_go()
+
+
+def _played(room: Room) -> Iterator[tuple[int, int, Any]]:
+    """What was done by the players of a finished game, each with its ms since the game's time began."""
+    started = room.started_ms or 0
+    return ((at_ms - started, deed.seat, deed.action) for at_ms, deed in room.deeds() if deed.seat != HOUSE)
 
 
 def with_games(page: bytes) -> bytes:

@@ -1,19 +1,23 @@
 """uvicorn's HTTP protocol, for clients that take their time or have no end: a request that does not become
 whole in time, or whose head is longer than any honest one, ends its connection, and so does an answer that is
-not read."""
+not read, and who asks on and on without waiting for answers."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any, Final
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from heartroom import metrics
 from heartroom.web.identity import COOKIE
 
 LONGEST_HEAD: Final = 32 * 1024
 """Bytes of a request up to the end of its headers."""
+
+
+MOST_AT_ONCE: Final = 16
+"""Requests that one client may send before the first of them is answered."""
 
 
 _COOKIE = f"{COOKIE}=".encode()
@@ -31,6 +35,10 @@ def _ours(cookies: bytes) -> bytes:
     return b";".join(found).strip()
 
 
+class _TooMany(Exception):
+    pass
+
+
 class BoundedHttp(HttpToolsProtocol):
     """See the module."""
 
@@ -43,6 +51,8 @@ class BoundedHttp(HttpToolsProtocol):
     _unread: asyncio.TimerHandle | None = None
     _head = 0
     """Bytes received of a request whose headers are not complete."""
+    _answered: RequestResponseCycle | None = None
+    """The request that is being answered, or was last."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client has come, and is expected to say what it wants."""
@@ -60,6 +70,9 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """A request begins, also one that comes together with the end of another."""
+        if len(self.pipeline) >= MOST_AT_ONCE - 1:
+            # uvicorn would take as many as come, and read on with every answer
+            raise _TooMany
         if self._deadline is None:
             self._begin()
         super().on_message_begin()
@@ -83,6 +96,9 @@ class BoundedHttp(HttpToolsProtocol):
     def handle_websocket_upgrade(self) -> None:
         """It is a websocket from here on, and none of our business."""
         self._end()
+        if self._is_answering():  # the answer would come among the frames
+            self._refuse()
+            return
         # The websocket's own parser takes no long lines, and gives no answer then. Cookies can be long: all
         # that is served under one host name shares them.
         headers = [(name, _ours(value) if name == b"cookie" else value) for name, value in self.headers]
@@ -99,9 +115,19 @@ class BoundedHttp(HttpToolsProtocol):
         self.parser = None  # type: ignore[assignment]
 
     def send_400_response(self, msg: str) -> None:
-        """What came is no HTTP."""
-        metrics.REFUSALS.labels("bad_request").inc()
-        super().send_400_response(msg)
+        """What came is no HTTP, or too much of it. Not said in the middle of another answer."""
+        if self.pipeline or self._is_answering():
+            self._refuse()
+        else:
+            metrics.REFUSALS.labels("bad_request").inc()
+            super().send_400_response(msg)
+
+    def _is_answering(self) -> bool:
+        return self._answered is not None and not self._answered.response_complete
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answered = cycle
+        super()._start_asgi_task(cycle, app)
 
     def _deny(self, answer: bytes) -> None:
         metrics.REFUSALS.labels("bad_request").inc()
@@ -127,6 +153,10 @@ class BoundedHttp(HttpToolsProtocol):
         """The client is gone."""
         self._end()
         self._forget_reader()
+        if self._answered is not None:  # uvicorn tells the latest request only
+            self._answered.disconnected = True
+            self._answered.message_event.set()
+        self.pipeline.clear()
         super().connection_lost(exc)
 
     def _await_reader(self) -> None:

@@ -23,9 +23,9 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 from websockets.http11 import Request
 
-from heartroom import metrics
+from heartroom import metrics, turns
 from heartroom.sessions.viewer import Viewer
-from heartroom.web import door, turns
+from heartroom.web import door
 
 try:
     from websockets.speedups import apply_mask

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import islice
+from typing import Final, TypeVar
 from weakref import WeakKeyDictionary
+
+_T = TypeVar("_T")
 
 
 class _Turns:
@@ -40,3 +44,27 @@ def take(loop: asyncio.AbstractEventLoop, piece: Callable[[], None]) -> None:
     if found is None:
         found = _turns[loop] = _Turns(loop)
     found.take(piece)
+
+
+async def turn() -> None:
+    """Returns when all who came before have had their turns."""
+    loop = asyncio.get_running_loop()
+    come: asyncio.Future[None] = loop.create_future()
+    take(loop, partial(_call, come))
+    await come
+
+
+def _call(come: asyncio.Future[None]) -> None:
+    if not come.done():  # cancelled meanwhile
+        come.set_result(None)
+
+
+async def collect(items: Iterable[_T], together: int) -> list[_T]:
+    """All of `items`, of which making each takes a moment: so many are made in one turn."""
+    made, found = iter(items), []
+    while piece := list(islice(made, together)):
+        found += piece
+        if len(piece) < together:
+            break
+        await turn()
+    return found
