@@ -28,5 +28,5 @@ USER heartroom
 VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
-    CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8000/healthz', timeout=2)"]
+    CMD ["python", "-c", "import os; from urllib.request import urlopen; urlopen(f'http://127.0.0.1:{os.environ.get(\"HEARTROOM_PORT\") or 8000}/healthz', timeout=2)"]
 CMD ["heartroom", "serve"]

@@ -27,7 +27,7 @@ from heartroom.games.heart_to_heart import solver
 from heartroom.protocol.inbound import LARGEST
 from heartroom.sessions.record import BadRecord, read
 from heartroom.store.embedded import Embedded, StoreFailed, StoreInUse
-from heartroom.store.store import Away, Store
+from heartroom.store.store import Away, Misnamed, Store
 from heartroom.store.urls import parse
 from heartroom.web import logs
 from heartroom.web import settings as web_settings
@@ -240,7 +240,11 @@ def _address(listening: socket.socket) -> str:
 
 def _open(settings: Settings, secret: str, redis_url: str, listening: socket.socket) -> None:
     """Serves in this process, or in as many as the settings say."""
-    if asyncio.run(_is_torn(redis_url)):
+    try:
+        torn = asyncio.run(_is_torn(redis_url))
+    except Misnamed as misnamed:
+        raise click.ClickException(f"HEARTROOM_REDIS_URL: {misnamed}") from None
+    if torn:
         raise click.ClickException(
             "a restore of this store is under way, or was broken off: then do it again with "
             "`heartroom admin restore --force FILE`"
@@ -262,10 +266,14 @@ def _open(settings: Settings, secret: str, redis_url: str, listening: socket.soc
 
 
 async def _is_torn(redis_url: str) -> bool:
-    """Whether the store holds half of a backup. One that is away is waited for while we serve, and may be."""
+    """Whether the store holds half of a backup. One that is away is waited for while we serve, and may be.
+    Raises `Misnamed`."""
     store = Store(redis_url, timeout_s=_ASKING_S)
     try:
+        await store.ask_kind()
         return await store.restoring()
+    except Misnamed:
+        raise
     except Away:
         return False
     finally:

@@ -289,6 +289,7 @@ class Client:
             for future in self._answers.values():
                 if not future.done():
                     future.set_exception(Lost("the connection was closed"))
+                    future.exception()  # whoever asked may be told by `send`, or have gone
             async with self._changed:
                 self._changed.notify_all()
 

@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+import msgspec
 import pytest
 import pytest_asyncio
 import structlog
@@ -33,7 +34,7 @@ from heartroom.sessions.room import Limits
 from heartroom.store import keys
 from heartroom.store.store import Store
 from heartroom.web.identity import pseudonym
-from tests.support.clusters import cluster
+from tests.support.clusters import Cluster, cluster
 from tests.support.days import PAR, Calendar, Node, some_day
 from tests.support.games import CODE, GAME, WINNING, begin, pid
 from tests.support.guests import Guest
@@ -342,6 +343,16 @@ async def test_what_was_done_is_listed_with_who_did_it(place: Place, house: Hous
     assert new["by"] in await run(place, "actions")
 
 
+async def test_a_reason_of_several_lines_is_one_line_of_the_table(place: Place, house: House) -> None:
+    player = pid()
+    await house.rename(player, "Rude")
+    reason = "rude\n\x1b[2J2026-11-30  end  \u2028nobody"
+    await run(place, "hide-name", player, "--reason", reason)
+    assert [one["reason"] for one in await told(place, "actions")] == [reason]
+    _, line = (await run(place, "actions")).splitlines()
+    assert line.endswith("rude [2J2026-11-30  end   nobody")
+
+
 async def test_a_ranked_attempt_that_is_ended_counts_for_nothing_and_is_over(
     place: Place, node: Node
 ) -> None:
@@ -602,6 +613,97 @@ async def test_what_is_no_whole_backup_changes_nothing(place: Place, tmp_path: P
         await store.aclose()
 
 
+def packed(*bundles: tuple[str, str, tuple[Any, ...]]) -> bytes:
+    """A file of the form of a backup, with anything in it."""
+    frames = ({"heartroom_backup": 1, "version": "0", "made_ms": 0, "rules": {}}, *bundles)
+    raw = [msgspec.msgpack.encode(frame) for frame in (*frames, {"bundles": len(bundles)})]
+    return gzip.compress(b"".join(len(one).to_bytes(4) + one for one in raw))
+
+
+SESSION: dict[bytes, bytes] = {
+    b"game": GAME.name.encode(),
+    b"rules": b"1",
+    b"epoch": b"7",
+    b"options": msgspec.msgpack.encode({"code": CODE}),
+    b"deal": msgspec.msgpack.encode([1]),
+    b"owner": b"A" * 16,
+    b"settings": b"\x80",
+    b"luck": b"x",
+    b"created": b"1",
+    b"nodes": b"",
+}
+SID = "A" * 12
+ENTRY = b"1700000000000x"
+
+
+def without(name: bytes) -> dict[bytes, bytes]:
+    return {field: value for field, value in SESSION.items() if field != name}
+
+
+def of_session(fields: Any, *entries: Any) -> tuple[str, str, tuple[Any, ...]]:
+    """A session as a backup has it."""
+    log = ((keys.log(SID), "list", 0, list(entries)),) if entries else ()
+    return "session", SID, ((keys.session(SID), "hash", 0, fields), *log)
+
+
+NONE_OF_OURS = {
+    "a family": (("lodger", "x", ()), "lodger"),
+    "a key": (("day", "x", (("other:key", "string", 0, b"x"),)), "other:key"),
+    "a key of another family": (("day", "x", ((keys.log("x"), "list", 0, [b"x"]),)), keys.log("x")),
+    "a key of another": (("player", "x", ((keys.player("y"), "hash", 0, {b"name": b""}),)), keys.player("y")),
+    "a mark": (("day", "x", ((keys.RESTORING, "string", 0, b"x"),)), keys.RESTORING),
+    "a brace": (("day", "x}y", ((keys.day("x}y"), "string", 0, b"x"),)), "x}y"),
+    "a type": (("day", "x", ((keys.day("x"), "list", 0, [b"x"]),)), keys.day("x")),
+    "a key twice": (("due", "", ((keys.DUE, "set", 0, [b"x"]), (keys.DUE, "set", 0, [b"x"]))), keys.DUE),
+    "text": (("day", "x", ((keys.day("x"), "string", 0, "eHg="),)), keys.day("x")),
+    "a score": (("waiting", "x", ((keys.waiting("x"), "zset", 0, [[b"x", float("nan")]]),)), "waiting"),
+    "half a row": (("waiting", "x", ((keys.waiting("x"), "zset", 0, [[b"x"]]),)), "waiting"),
+    "an end": (("day", "x", ((keys.day("x"), "string", 2**63, b"x"),)), keys.day("x")),
+    "no game": (of_session(without(b"game")), "game"),
+    "no deal": (of_session(without(b"deal")), "deal"),
+    "no number": (of_session(SESSION | {b"rules": b"x"}), SID),
+    "no options": (of_session(SESSION | {b"options": b"\xc1"}), SID),
+    "no time": (of_session(SESSION, ENTRY, b"x"), keys.log(SID)),
+}
+"""What no backup has, and what is named of it."""
+
+
+@pytest.mark.parametrize("wrong", NONE_OF_OURS)
+async def test_a_backup_with_what_no_house_has_changes_nothing(
+    place: Place, tmp_path: Path, wrong: str
+) -> None:
+    file = tmp_path / "file"
+    good = of_session(SESSION, ENTRY)
+    bad, named = NONE_OF_OURS[wrong]
+    store = Store(place.url)
+    try:
+        sid = await begin(store)
+        for bundles in ((bad,), (bad, good) if bad[0] != "session" else (bad, ("waiting", "x", ()))):
+            file.write_bytes(packed(*bundles))
+            assert named in await refused(place, "restore", "--force", str(file))
+        assert await store.peek(sid) is not None
+        assert not await store.restoring()
+        assert [key for key in await store.find_keys("*") if not key.startswith(b"hr:")] == []
+        file.write_bytes(packed(good))
+        assert (await told(place, "restore", "--force", str(file)))["sessions"] == 1
+        opened = await store.peek(SID)
+        assert opened is not None
+        assert opened.version == 1
+    finally:
+        await store.aclose()
+
+
+async def test_a_backup_that_has_something_twice_changes_nothing(place: Place, tmp_path: Path) -> None:
+    """A log that was put together of two would be none that there was."""
+    file = tmp_path / "file"
+    session, days = of_session(SESSION, ENTRY), [("day", day, ()) for day in ("2026-11-30", "2026-12-01")]
+    for bundles in ((session, session), (session, days[0], session), (days[1], days[0])):
+        file.write_bytes(packed(*bundles))
+        assert "not where it should be" in await refused(place, "restore", "--force", str(file))
+    file.write_bytes(packed(*days, session))
+    await run(place, "restore", str(file))
+
+
 async def test_a_restore_that_is_broken_off_leaves_a_store_that_nobody_serves(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -701,7 +803,7 @@ async def test_a_node_that_runs_while_its_store_is_restored_is_not_ready(place: 
 def test_no_key_is_forgotten_by_the_backup() -> None:
     """Every kind of key is in a backup, or named as one that is not."""
     known = {name for family in backup.FAMILIES for name in family.prefixes}
-    channels = (keys.node, keys.channel)
+    channels = (keys.node, keys.channel, keys.probe_channel)
     for name, make in inspect.getmembers(keys, inspect.isfunction):
         if make in channels or name == "of_channel":
             continue
@@ -765,6 +867,17 @@ async def test_two_stores_at_once_are_refused_and_neither_is_touched(place: Plac
         assert [one["session"] for one in json.loads(done.stdout)] == [pseudonym(sid)]
     finally:
         await store.aclose()
+
+
+@pytest.mark.parametrize("server", ["cluster"], indirect=True)
+def test_a_node_of_a_cluster_named_as_a_server_by_itself_is_refused(place: Place) -> None:
+    assert isinstance(place, Cluster)
+    for node in place.primaries:  # whether or not what is asked for would be at this one
+        url = f"redis://127.0.0.1:{node.port}"
+        assert "redis+cluster://" in not_served(url)
+        done = CliRunner().invoke(main, ["admin", "nodes"], env={"HEARTROOM_REDIS_URL": url})
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert "redis+cluster://" in done.stderr
 
 
 def test_a_store_that_is_not_there_is_an_error_of_one_line() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import AsyncIterator
 from typing import Any
@@ -442,8 +443,16 @@ async def test_create_stores_a_session_once(bench: Bench) -> None:
 
 
 async def test_probe_writes_what_does_not_stay(bench: Bench) -> None:
-    key = keys.probe(7)
+    key, log = keys.probe(7), keys.probe_log(7)
     source = (LUA / "probe.lua").read_text()
-    assert await bench.redis.eval(source, 1, key, 500) == 1
-    assert await bench.redis.get(key) == b""
-    assert 0 < await bench.redis.pttl(key) <= 500
+    assert await bench.redis.eval(source, 2, key, log, 5, keys.node("probe-x"), "") > 0
+    assert await bench.redis.exists(log) == 0
+    assert 0 < await bench.redis.ttl(key) <= 5
+
+
+def test_probe_does_all_that_a_commit_does() -> None:
+    done = {
+        name: set(re.findall(r"redis\.call\('(\w+)'", (LUA / f"{name}.lua").read_text()))
+        for name in ("commit", "probe")
+    }
+    assert done["probe"] == done["commit"]

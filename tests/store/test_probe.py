@@ -14,9 +14,9 @@ from redis import Redis
 
 from heartroom.store.cluster import slot_of
 from heartroom.store.probe import Probe, reason
-from heartroom.store.store import Store
+from heartroom.store.store import Misnamed, Store
 from heartroom.store.urls import locked_out
-from tests.support.clusters import Cluster, cluster, watched
+from tests.support.clusters import Cluster, Server, cluster, free_ports, servers, watched
 from tests.support.guests import until
 from tests.support.stores import BINARIES, PATIENCE_S, StoreProcess
 
@@ -66,6 +66,29 @@ async def test_a_store_that_answers_and_does_not_store_is_found_out(
     assert await store.failures() == {}
 
 
+RIGHTS = {"channels": "resetchannels", "publish": "-publish", "subscribe": "-subscribe", "rpush": "-rpush"}
+"""What a node cannot do without, and how it is taken from it."""
+
+
+@pytest.mark.parametrize("lacked", RIGHTS)
+async def test_who_may_not_store_or_tell_or_hear_does_not_store(
+    own: StoreProcess, node: Node, lacked: str
+) -> None:
+    store = node(own.url)
+    assert await store.failures() == {}
+    tell(own, "ACL", "SETUSER", "default", RIGHTS[lacked])
+    failure = (await store.failures())[None]
+    assert locked_out(failure)
+    tell(own, "ACL", "SETUSER", "default", "allchannels", "+@all")
+    assert await store.failures() == {}
+
+
+async def test_the_rights_that_the_guide_gives_a_user_are_enough(own: StoreProcess, node: Node) -> None:
+    rights = "on >password ~hr:* &hr:* +@all -@admin -@dangerous"  # see docs/security.md
+    tell(own, "ACL", "SETUSER", "heartroom", *rights.split())
+    assert await node(f"unix://heartroom:password@{quote(own.socket)}").failures() == {}
+
+
 async def test_a_store_that_is_gone_is_found_out_and_found_again(own: StoreProcess, node: Node) -> None:
     store = node(own.url)
     assert await store.failures() == {}
@@ -98,7 +121,7 @@ async def test_what_is_written_does_not_stay(own: StoreProcess, node: Node) -> N
     with Redis(unix_socket_path=own.socket) as redis:
         (key,) = redis.keys()
         assert key.startswith(b"hr:probe:")
-        assert 0 < redis.pttl(key) <= Probe.LIFE_MS
+        assert 0 < redis.ttl(key) <= Probe.LIFE_S
 
 
 async def test_a_crowd_in_front_of_it_is_no_reason(own: StoreProcess, node: Node) -> None:
@@ -109,6 +132,35 @@ async def test_a_crowd_in_front_of_it_is_no_reason(own: StoreProcess, node: Node
     assert await store.failures() == {}
     for connection in taken:
         await pool.release(connection)
+
+
+@contextlib.asynccontextmanager
+async def far_away(process: StoreProcess) -> AsyncIterator[str]:
+    """Where the same store is found at the end of a long way: 0.4 s to and fro."""
+
+    async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError), contextlib.closing(writer):
+            while data := await reader.read(1 << 16):
+                await asyncio.sleep(0.2)
+                writer.write(data)
+                await writer.drain()
+
+    async def taken(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        their_reader, their_writer = await asyncio.open_unix_connection(process.socket)
+        await asyncio.gather(carry(reader, their_writer), carry(their_reader, writer))
+
+    async with await asyncio.start_server(taken, "127.0.0.1", 0) as server:
+        yield f"redis://:password@127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+async def test_a_store_that_is_slow_and_stores_is_not_away(own: StoreProcess, node: Node) -> None:
+    """Several times to and fro make a connection, and that takes longer than an answer may."""
+    tell(own, "CONFIG", "SET", "requirepass", "password")
+    async with far_away(own) as url:
+        store = node(url)
+        await until(lambda: _none(store))
+        assert await store.failures() == {}
+        await store.aclose()
 
 
 async def test_replicas_that_are_waited_for_must_have_it(node: Node) -> None:
@@ -153,6 +205,53 @@ async def test_each_shard_is_asked(shards: Cluster, node: Node) -> None:
         assert "maxmemory" in reason(failures["127.0.0.1", harmed.port])
         harmed.ask("CONFIG", "SET", "maxmemory", "0")
         await until(lambda: _none(store))
+
+
+SHARD_RIGHTS = {
+    "channels": "resetchannels",
+    "spublish": "-spublish",
+    "ssubscribe": "-ssubscribe",
+    "rpush": "-rpush",
+}
+
+
+@pytest.mark.parametrize("lacked", SHARD_RIGHTS)
+async def test_a_shard_that_does_not_let_us_store_or_tell_or_hear_is_named(
+    shards: Cluster, node: Node, lacked: str
+) -> None:
+    store = node(shards.url)
+    assert await store.failures() == {}
+    harmed = shards.primaries[1]
+    harmed.ask("ACL", "SETUSER", "default", SHARD_RIGHTS[lacked])
+    failures = await store.failures()
+    assert list(failures) == [("127.0.0.1", harmed.port)]
+    assert locked_out(failures["127.0.0.1", harmed.port])
+    harmed.ask("ACL", "SETUSER", "default", "allchannels", "+@all")
+    await until(lambda: _none(store))
+
+
+async def test_a_node_of_a_cluster_is_not_taken_for_a_server_by_itself(shards: Cluster, node: Node) -> None:
+    for server in shards.primaries:
+        store = node(f"redis://127.0.0.1:{server.port}")
+        failures = await store.failures()
+        assert list(failures) == [None]
+        assert "redis+cluster://" in reason(failures[None])
+        with pytest.raises(Misnamed, match="cluster://"):
+            await store.ask_kind()
+    await node(shards.url).ask_kind()
+
+
+async def test_a_server_by_itself_is_not_taken_for_a_cluster(node: Node) -> None:
+    with servers() as (folder, started):
+        (port,) = free_ports(1)
+        server = Server(BINARIES["valkey"], port, folder / "one")
+        started.append(server)
+        server.start()
+        store = node(f"redis+cluster://127.0.0.1:{port}")
+        assert "redis://" in reason((await store.failures())[None])
+        with pytest.raises(Misnamed, match="redis://"):
+            await store.ask_kind()
+        await node(f"redis://127.0.0.1:{port}").ask_kind()
 
 
 async def test_slots_on_their_way_are_no_failure(shards: Cluster, node: Node) -> None:

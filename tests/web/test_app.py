@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import socket
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 import websockets
 from redis import Redis
 from websockets.asyncio.client import connect as raw_connect
+from websockets.protocol import State
 from websockets.typing import Subprotocol
 
 from heartroom import client as wire
@@ -140,6 +142,9 @@ async def test_the_host_s_name_in_an_origin_is_not_enough(served: Server) -> Non
         "http://127.0.0.1",
         f"http://127.0.0.1:{served.port + 1}",
         f"http://evil@{served.address}",
+        f"ftp://{served.address}",
+        f"chrome-extension://{served.address}",
+        f"//{served.address}",
     ):
         with pytest.raises(wire.NotAdmitted):
             await served.connect(origin=origin)
@@ -449,7 +454,8 @@ async def test_a_flood_of_good_messages_ends_too(served: Server) -> None:
         ("/assets/nothing.js", 404),
         ("/api/replays/example/heart-to-heart", 200),
         ("/api/replays/example/chess", 404),
-        ("/healthz/", 307),
+        ("/daily/", 307),
+        ("/healthz/", 404),
     ],
 )
 def test_every_answer_carries_the_security_headers(served: Server, path: str, status: int) -> None:
@@ -467,7 +473,8 @@ def secure(headers: list[tuple[str, str]]) -> None:
 def test_a_method_that_is_not_there_is_refused_with_the_headers(served: Server) -> None:
     for method in ("POST", "PUT", "DELETE"):
         answer = ask(served.address, "/healthz", method)
-        assert answer.status == 405
+        assert (answer.status, json.loads(answer.body)) == (405, {"code": "wrong_method"})
+        assert set(answer.one("allow").split(", ")) == {"GET", "HEAD"}
         secure(answer.headers)
         assert ask(served.address, "/api/x", method).status == 404
 
@@ -489,6 +496,29 @@ async def test_a_fault_of_the_server_carries_the_headers_and_says_nothing(
             await client.until(lambda: False)
         assert client.connection.close_code == 1011
     server.stop()
+
+
+def test_a_slash_too_many_leads_to_the_page_whatever_host_was_named(served: Server) -> None:
+    for path, to in (
+        ("/daily/", "/daily"),
+        ("/daily/2026-11-30/?x=%2F", "/daily/2026-11-30?x=%2F"),
+        ("/d/a%20b/", "/d/a%20b"),
+        ("//", "/"),
+    ):
+        answer = served.get(path, Host="evil.example")
+        assert (answer.status, answer.one("location")) == (307, to)
+    for path in (
+        "//evil.example/",
+        "/%2Fevil.example/",
+        "/api/me/",
+        "/healthz/",
+        "/daily%2F",
+        "/%2F",
+        "/d//",
+        "/nothing/",
+    ):
+        answer = served.get(path)
+        assert (answer.status, answer.all("location")) == (404, []), path
 
 
 def test_what_is_not_there_has_a_code(served: Server) -> None:
@@ -690,6 +720,24 @@ async def test_a_program_makes_a_table_sits_down_begins_and_leaves(served: Serve
         assert quick != session
         await guest.join(quick)
         assert guest.table.seat is not None
+
+
+async def test_who_loses_the_connection_while_asking_learns_it_once(served: Server) -> None:
+    """While a connection is being closed nothing is sent, and what was asked gets no answer: one error."""
+    complaints: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: complaints.append(context))
+    client = await served.connect()
+    await client.join(await client.new(GAME.name))
+    closing = asyncio.create_task(client.connection.close())
+    await asyncio.sleep(0)
+    assert client.connection.state is State.CLOSING
+    with pytest.raises(Lost):
+        await client.act("draw")
+    await closing
+    await client.close()
+    del client, closing
+    gc.collect()
+    assert complaints == []
 
 
 async def test_who_cannot_connect_learns_it_as_one_error() -> None:

@@ -150,6 +150,22 @@ def test_a_store_that_does_not_let_us_in_is_said_at_the_start(own: StoreProcess)
     server.stop()
 
 
+def test_a_store_whose_channels_we_may_not_use_is_said_at_the_start(own: StoreProcess) -> None:
+    """A new user of Redis has no channels unless they are given: then all works for a node that is alone."""
+    with Redis(unix_socket_path=own.socket) as redis:
+        redis.execute_command(
+            "ACL", "SETUSER", "somebody", *["on", ">password", "~hr:*", "+@all", "resetchannels"]
+        )
+    server = Server(redis_url=f"unix://somebody:password@{own.socket}", secret=SECRET)
+    eventually(lambda: bool(named(server, "store away")), "it is said")
+    (away,) = named(server, "store away")
+    assert away["level"] == "error"
+    assert "channel" in away["reason"]
+    assert server.get("/readyz").status == 503
+    assert server.terminate() == 0
+    server.stop()
+
+
 def test_each_worker_says_who_it_is(tmp_path: Path) -> None:
     server = Server(data_dir=str(tmp_path), workers="2")
     eventually(lambda: len(named(server, "worker starts")) == 2, "two workers start")

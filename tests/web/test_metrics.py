@@ -107,6 +107,8 @@ def test_every_refusal_over_http_is_counted_once_by_its_code(own: StoreProcess) 
         assert asks(server, "/api/replays/AAAAAAAAAAAA", None) == 404
         assert asks(server, "/api/replays/example/chess", None) == 404
         assert asks(server, "/api/nothing", None) == 404
+        assert asks(server, "/api/groups", None) == 405
+        assert asks(server, "/healthz", b"") == 405
         assert asks(server, "/api/me", None) == 200
         with socket.create_connection(("127.0.0.1", server.port)) as holding:
             assert shakes_hands(server, holding) == 101
@@ -131,6 +133,7 @@ def test_every_refusal_over_http_is_counted_once_by_its_code(own: StoreProcess) 
             "no_session": 1,
             "unknown_game": 1,
             "not_found": 1,
+            "wrong_method": 2,
             "too_many_connections": 1,
         }
     finally:
@@ -194,3 +197,34 @@ def test_others_are_told_that_there_is_no_such_page(shared: StoreProcess) -> Non
 )
 def test_by_default_only_this_machine_may_know(address: str, may: bool) -> None:
     assert Settings().shows_metrics_to(address) is may
+
+
+@pytest.mark.parametrize(
+    ("host", "may"),
+    [
+        ("localhost:8000", True),
+        ("127.0.0.1", True),
+        ("[::1]:8000", True),
+        ("app-1:8000", True),
+        ("cards.localhost", True),
+        ("", True),
+        ("evil.example:8000", False),
+        ("evil.example.", False),
+        ("127.0.0.1.evil.example", False),
+        ("[", False),
+    ],
+)
+def test_a_page_whose_domain_leads_to_this_machine_may_not_know(host: str, may: bool) -> None:
+    settings = Settings(metrics_from=("127.0.0.0/8", "::1", "10.0.0.0/8"))
+    assert settings.shows_metrics_to("127.0.0.1", host) is may
+    assert settings.shows_metrics_to("::ffff:127.0.0.1", host) is may
+    assert settings.shows_metrics_to("10.0.0.1", host)
+
+
+def test_the_name_that_is_asked_for_is_looked_at(shared: StoreProcess) -> None:
+    server = Server(redis_url=shared.url, secret=SECRET)
+    try:
+        assert server.get("/metrics", Host="evil.example").status == 404
+        assert server.get("/metrics", Host=f"localhost:{server.port}").status == 200
+    finally:
+        server.stop()

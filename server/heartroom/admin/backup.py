@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import math
 import secrets
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
@@ -23,7 +24,7 @@ from heartroom.admin import looking
 from heartroom.games.game import games, rules
 from heartroom.leaderboards import results
 from heartroom.store import keys
-from heartroom.store.store import Store, or_away
+from heartroom.store.store import Store, entry_of, or_away, record_of
 
 FORMAT: Final = 1
 _AT_ONCE: Final = 64
@@ -152,9 +153,18 @@ async def backup(store: Store, file: IO[bytes]) -> Counts:
 
 
 def check(file: IO[bytes]) -> None:
-    """Reads all of a backup. Raises `BadBackup`."""
-    for _ in _read_bundles(file):
-        pass
+    """Reads all of a backup: whether each of its keys is one that a house has, and holds what it should.
+    Raises `BadBackup`, which names what does not."""
+    families: set[str] = set()
+    last = ("", "")
+    for bundle in _read_bundles(file):
+        here = (bundle.family, bundle.tag)
+        # In order, so none comes twice: what is at a key twice would be put together.
+        if (here[0] != last[0] and here[0] in families) or (here[0] == last[0] and here <= last):
+            raise BadBackup(f"{_named(bundle)} is not where it should be")
+        families.add(bundle.family)
+        last = here
+        _check_bundle(bundle)
 
 
 async def restore(store: Store, file: IO[bytes], *, force: bool = False) -> Counts:
@@ -190,6 +200,51 @@ async def restore(store: Store, file: IO[bytes], *, force: bool = False) -> Coun
 
 
 # -- inside
+
+
+def _named(bundle: Bundle) -> str:
+    return f"what it has of the {bundle.family} {bundle.tag!r}"
+
+
+def _check_bundle(bundle: Bundle) -> None:
+    """Raises `BadBackup` if there is anything in it that no backup has."""
+    named = _named(bundle)
+    family = next((family for family in FAMILIES if family.name == bundle.family), None)
+    if family is None:
+        raise BadBackup(f"{named} is nothing that a house has")
+    left = dict(family.keys(bundle.tag))
+    for name, kind, expires_ms, value in bundle.keys:
+        # What belongs to a tag with a brace in it would be looked for under another.
+        if left.pop(name, None) != kind or looking.tag(name.encode()) not in ("", bundle.tag):
+            raise BadBackup(f"{named} has a {kind} {name!r}, which is none of its keys")
+        if not _VALUES[kind](value) or not 0 <= expires_ms < _NEVER_MS:
+            raise BadBackup(f"{named} has at {name!r} what no {kind} has")
+        if family.name == "session":
+            try:
+                record_of(value) if kind == "hash" else [entry_of(raw) for raw in value]
+            except (KeyError, ValueError, msgspec.MsgspecError) as error:
+                what = f"no {error}" if isinstance(error, KeyError) else str(error)
+                raise BadBackup(f"{named} is no session: at {name!r} there is {what}") from None
+
+
+def _are_bytes(values: Iterable[Any]) -> bool:
+    return all(type(value) is bytes for value in values)
+
+
+_NEVER_MS: Final = 1 << 53
+_VALUES: Final[dict[str, Callable[[Any], bool]]] = {
+    "string": lambda value: type(value) is bytes,
+    "hash": lambda value: type(value) is dict and _are_bytes(value) and _are_bytes(value.values()),
+    "list": lambda value: type(value) is list and _are_bytes(value),
+    "set": lambda value: type(value) is list and _are_bytes(value),
+    "zset": lambda value: (
+        type(value) is list
+        and all(type(row) is list and len(row) == 2 for row in value)
+        and _are_bytes(member for member, _ in value)
+        and all(type(score) in (int, float) and not math.isnan(score) for _, score in value)
+    ),
+}
+"""Whether something is what `_commands` can write as a kind."""
 
 
 async def _nobody_serves(store: Store) -> None:

@@ -7,6 +7,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import secrets
 import sys
 import tempfile
@@ -23,7 +24,7 @@ from heartroom.admin.acting import Desk
 from heartroom.daily import dates
 from heartroom.games.game import Refused
 from heartroom.store.embedded import Embedded, StoreFailed, StoreInUse
-from heartroom.store.store import Away, Store
+from heartroom.store.store import Away, Misnamed, Store
 from heartroom.web import logs, settings
 from heartroom.web.settings import BadSetting, Settings
 
@@ -87,6 +88,8 @@ def _command(function: Callable[..., None]) -> click.Command:
             raise click.ClickException(f"nothing was restored: {error}") from None
         except Refused as refused:
             raise click.ClickException(f"refused: {refused.code}") from None
+        except Misnamed as misnamed:
+            raise click.ClickException(f"HEARTROOM_REDIS_URL: {misnamed}") from None
         except Away as away:
             raise click.ClickException(f"the store does not answer: {away}") from None
 
@@ -290,6 +293,7 @@ def _with_store(given: _Given, do: Callable[[Store], Awaitable[T]], *, anew: boo
             url, live_ttl_s=taken.live_days * 86_400, timeout_s=_PATIENCE_S, replicas=taken.redis_wait
         )
         try:
+            await store.ask_kind()
             return await do(store)
         finally:
             await store.aclose()
@@ -362,8 +366,12 @@ def _print_done(facts: dict[str, Any], as_json: bool, leave_out: Sequence[str] =
         click.echo(f"{name.replace('_', ' ')}: {value}")
 
 
+_BREAKS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+"""What would end a line of a table, or do something to the terminal."""
+
+
 def _print_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    lines = [heads, *([str(cell) for cell in row] for row in rows)]
+    lines = [heads, *([_BREAKS.sub(" ", str(cell)) for cell in row] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
     for line in lines:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

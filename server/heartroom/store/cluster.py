@@ -24,6 +24,7 @@ from redis.exceptions import (
     AskError,
     AuthenticationError,
     BusyLoadingError,
+    ClusterCrossSlotError,
     ClusterDownError,
     DataError,
     MovedError,
@@ -59,6 +60,19 @@ def slot_of(key: str | bytes) -> int:
     return slot
 
 
+class WrongKind(RedisError):
+    """The store is not of the kind that its URL says; says which it is."""
+
+
+OF_A_CLUSTER: Final = "this is a node of a Cluster, whose URL begins with redis+cluster://"
+OF_NO_CLUSTER: Final = "this is no Cluster: its URL begins with redis://"
+
+
+def misnamed(error: BaseException) -> bool:
+    """Whether only a node of a cluster answers so to who takes it for a server by itself."""
+    return isinstance(error, AskError | ClusterCrossSlotError)
+
+
 class Table:
     """Which node serves which slot, and a client for each node."""
 
@@ -88,6 +102,8 @@ class Table:
         """Those that the cluster named last."""
         self._locked_out: Exception | None = None
         """Why nodes do not even say where slots are."""
+        self._misnamed = False
+        """Whether that is because there is no cluster."""
 
     def client(self, address: Address) -> Redis:
         """The client of the node at `address`."""
@@ -102,7 +118,7 @@ class Table:
 
     async def primary(self, slot: int | None) -> Address:
         """The node that serves `slot`; `None`: one that serves any. Raises `ClusterDownError` where there is
-        none, and what redis-py raises."""
+        none, `WrongKind` where there is no cluster, and what redis-py raises."""
         if self._stale:
             await self._refresh()
         if slot is None and self._any is None:
@@ -110,6 +126,8 @@ class Table:
         address = self._any if slot is None else self._slots[slot]
         if address is None:
             self._stale = True
+            if self._misnamed:
+                raise WrongKind(OF_NO_CLUSTER)
             if self._locked_out is not None:
                 raise AuthenticationError(str(self._locked_out)) from self._locked_out
             raise ClusterDownError("no node serves this slot")
@@ -163,6 +181,7 @@ class Table:
         except (RedisError, OSError) as error:
             if locked_out(error):
                 self._locked_out = error
+            self._misnamed = "cluster support disabled" in str(error)
             return None
         return (ranges, address) if ranges else None
 
@@ -174,6 +193,7 @@ class Table:
         self._slots = slots
         self._stale = False
         self._locked_out = None
+        self._misnamed = False
         before, self._primaries = self._primaries, self.known_primaries()
         if before and before != self._primaries:
             _log.info(
@@ -213,7 +233,8 @@ class Cluster(Redis):
 
     async def routed(self, slot: int | None, send: Callable[[Redis, bool], Awaitable[T]]) -> T:
         """What `send` gets from the node that serves `slot` (`None`: from any), asked again for as long as
-        the answer says that nothing was executed. The second argument is whether ASKING must come first."""
+        the answer says that nothing was executed. The second argument is whether ASKING must come first.
+        Raises what redis-py raises, but neither `MovedError` nor `AskError`."""
         table, asks = self.table, None
         deadline = time.monotonic() + table.timeout_s
         for hops in itertools.count():
@@ -226,11 +247,11 @@ class Cluster(Redis):
             except MovedError as error:  # before AskError, of which it is one
                 table.moved(int(error.slot_id), address_of(error, address))
                 if time.monotonic() > deadline:
-                    raise
+                    raise TryAgainError(f"the nodes send us to and fro: {error}") from error
             except AskError as error:
                 asks = address_of(error, address)
                 if time.monotonic() > deadline:
-                    raise
+                    raise TryAgainError(f"the nodes send us to and fro: {error}") from error
             except NOT_NOW:
                 table.doubt()
                 if time.monotonic() > deadline:

@@ -52,8 +52,18 @@ NODES = "hr:nodes"
 
 
 def probe(number: int) -> str:
-    """String: nothing. Written to see whether its server takes writes; in a cluster each has one."""
-    return f"hr:probe:{{{number}}}"
+    """Hash: nothing. Written to see whether its server takes writes; in a cluster each has one."""
+    return f"hr:probe:h:{{{number}}}"
+
+
+def probe_log(number: int) -> str:
+    """List: what is written for the same end, and is taken away at once."""
+    return f"hr:probe:l:{{{number}}}"
+
+
+def probe_channel(number: int, whose: str) -> str:
+    """Shard channel, in a cluster: for trying whether one may speak and listen. Nobody shares it."""
+    return f"hr:c:{{{number}}}:{whose}"
 
 
 DUE = "hr:due"

@@ -1,4 +1,4 @@
-"""A line to the store that is kept for one script, called very often.
+"""A connection to the store that is kept, and a line: one that is kept for a script, called very often.
 
 redis-py's commands go through a pool, retries, observers and a packer written in Python, which cost more
 than all else there is to a commit. Here its connection is used bare (see `wire`), and hiredis packs what is
@@ -36,23 +36,90 @@ class Replicas(NamedTuple):
 _ASKING: Final = hiredis.pack_command(("ASKING",))
 
 
-class Line:
-    """Calls of one script, which returns something, on one server, one at a time. After any failure the next
-    call connects anew."""
+class Kept:
+    """A connection of its own to one server, on which one asks at a time. After any failure the next one who
+    asks connects anew."""
 
-    def __init__(self, redis: Redis, source: str, timeout_s: float, replicas: Replicas) -> None:
-        """`source`: the script. `timeout_s`: how long an answer may take."""
+    def __init__(self, redis: Redis, timeout_s: float) -> None:
+        """`timeout_s`: how long answers may take."""
         self._pool: Final = redis.connection_pool
-        self._source: Final = source.encode()
-        self._sha: Final = hashlib.sha1(self._source, usedforsecurity=False).hexdigest().encode()
         self._timeout_s: Final = timeout_s
-        self._replicas: Final = replicas
         self._connection: AbstractConnection | None = None
         self._wire: Wire | None = None
         """On that connection."""
         self._plain = False
         """Whether there is no way to a wire, and what is asked goes through redis-py."""
         self._turn: Final = asyncio.Lock()
+
+    @property
+    def connected(self) -> bool:
+        """Whether who asks need not connect first."""
+        if self._plain:
+            return self._connection is not None and bool(self._connection.is_connected)
+        return self._wire is not None and self._wire.open
+
+    async def connect(self) -> None:
+        """Connects, if need be, however long that takes. Raises what redis-py raises."""
+        async with self._turn:
+            await self._connected()
+
+    async def ask(self, *commands: Sequence[Any]) -> list[Any]:
+        """What each of some commands is answered with, a `ResponseError` too; they are written at once.
+
+        Raises what redis-py raises, but no `ResponseError`.
+        """
+        answers: list[Any] = []
+        packed = b"".join(hiredis.pack_command(tuple(command)) for command in commands)
+        async with self._turn, asyncio.timeout(self._timeout_s):
+            await self._exchange(packed, len(commands), answers)
+        return answers
+
+    async def _exchange(self, packed: bytes, count: int, answers: list[Any]) -> None:
+        """Writes commands and appends what they are answered with, errors too. On any error but such, and
+        when cancelled, the connection is closed."""
+        connection = await self._connected()
+        if self._wire is not None:
+            await self._wire.ask(packed, count, answers)
+            return
+        await connection.send_packed_command(packed, check_health=False)
+        for _ in range(count):
+            try:
+                answers.append(await connection.read_response())
+            except ResponseError as error:
+                answers.append(error)
+
+    async def _connected(self) -> AbstractConnection:
+        connection = self._connection
+        if connection is None:
+            # never given back; closed with the pool
+            connection = self._connection = await self._pool.get_connection()  # type: ignore[no-untyped-call]
+            # Its own timeouts cost a task each; ours covers all.
+            connection.socket_timeout = None
+        elif self._plain:
+            # What can be read before anything was asked is an end, or nothing that we want.
+            if connection.is_connected and not await connection.can_read():
+                return connection
+            await self._pool.ensure_connection(connection)
+        else:
+            if self._wire is not None and self._wire.open:
+                return connection
+            self._wire = None
+            await connection.disconnect(nowait=True)
+            await self._pool.ensure_connection(connection)
+        self._wire = Wire.on(connection)
+        self._plain = self._wire is None
+        return connection
+
+
+class Line(Kept):
+    """Calls of one script, which returns something."""
+
+    def __init__(self, redis: Redis, source: str, timeout_s: float, replicas: Replicas) -> None:
+        """`source`: the script. `timeout_s`: how long an answer may take."""
+        super().__init__(redis, timeout_s)
+        self._source: Final = source.encode()
+        self._sha: Final = hashlib.sha1(self._source, usedforsecurity=False).hexdigest().encode()
+        self._replicas: Final = replicas
         self._have = 0
         """Replicas that had what was last called."""
 
@@ -124,39 +191,3 @@ class Line:
                 self._have = found[-1] if isinstance(found[-1], int) else 0
                 enough = self._have >= self._replicas.number
                 answers += [one if enough or isinstance(one, ResponseError) else None for one in executed]
-
-    async def _exchange(self, packed: bytes, count: int, answers: list[Any]) -> None:
-        """Writes commands and appends what they are answered with, errors too. On any error but such, and
-        when cancelled, the connection is closed."""
-        connection = await self._connected()
-        if self._wire is not None:
-            await self._wire.ask(packed, count, answers)
-            return
-        await connection.send_packed_command(packed, check_health=False)
-        for _ in range(count):
-            try:
-                answers.append(await connection.read_response())
-            except ResponseError as error:
-                answers.append(error)
-
-    async def _connected(self) -> AbstractConnection:
-        connection = self._connection
-        if connection is None:
-            # never given back; closed with the pool
-            connection = self._connection = await self._pool.get_connection()  # type: ignore[no-untyped-call]
-            # Its own timeouts cost a task each; ours covers all.
-            connection.socket_timeout = None
-        elif self._plain:
-            # What can be read before anything was asked is an end, or nothing that we want.
-            if connection.is_connected and not await connection.can_read():
-                return connection
-            await self._pool.ensure_connection(connection)
-        else:
-            if self._wire is not None and self._wire.open:
-                return connection
-            self._wire = None
-            await connection.disconnect(nowait=True)
-            await self._pool.ensure_connection(connection)
-        self._wire = Wire.on(connection)
-        self._plain = self._wire is None
-        return connection

@@ -1,21 +1,23 @@
 """Whether the store can store now: asked of each server that takes writes, with a write of no consequence.
 
 That an answer comes says little: a server that has no memory left, was made a replica, or has lost its own
-replicas answers readily, and stores nothing.
+replicas answers readily, and stores nothing. One that lets us write may not let us tell the other nodes, or
+hear them. So all is tried that commits and listening need.
 """
 
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from redis.asyncio import Redis
-from redis.exceptions import AskError, ClusterDownError, RedisError, TryAgainError
+from redis.exceptions import AskError, ClusterDownError, RedisError, ResponseError, TryAgainError
 
 from heartroom.store import keys
-from heartroom.store.cluster import Table, slot_of
-from heartroom.store.line import Line, Replicas
+from heartroom.store.cluster import OF_A_CLUSTER, Table, WrongKind, misnamed, slot_of
+from heartroom.store.line import Behind, Kept, Replicas
 from heartroom.store.urls import Address
 
 Failures = Mapping[Address | None, Exception]
@@ -28,8 +30,10 @@ class Probe:
     reason for an answer to be late."""
 
     PATIENCE_S: Final = 1.0
-    """How long an answer may take."""
-    LIFE_MS: Final = 10_000
+    """How long an answer may take; and how long who asks waits for a connection."""
+    CONNECTING_S: Final = 3.0
+    """How long it may take to connect, which is several times to and fro. It goes on when nobody waits."""
+    LIFE_S: Final = 10
     """How long what is written lives."""
     WAIT_MS: Final = 800
     """How long replicas get, if any are waited for."""
@@ -41,7 +45,9 @@ class Probe:
         self._table: Final = table
         self._source: Final = source
         self._replicas: Final = Replicas(replicas, self.WAIT_MS)
-        self._lines: dict[Address | None, Line] = {}
+        self._whose: Final = secrets.token_hex(4)
+        self._connections: dict[Address | None, Kept] = {}
+        self._connecting: dict[Address | None, asyncio.Task[None]] = {}
         self._numbers: dict[Address, int] = {}
 
     async def failures(self) -> Failures:
@@ -60,8 +66,8 @@ class Probe:
                 table.doubt()
                 found[None] = ClusterDownError("some slots have no node")
         asking = {asyncio.ensure_future(self._ask(address)): address for address in asked}
-        # not only their own timeouts: redis-py forgets a cancellation that comes while it connects
-        done, late = await asyncio.wait(asking, timeout=self.PATIENCE_S + 0.1)
+        # not only their own timeouts: redis-py may forget a cancellation
+        done, late = await asyncio.wait(asking, timeout=2 * self.PATIENCE_S + 0.1)
         for task in late:
             task.cancel()
             found[asking[task]] = TimeoutError()
@@ -70,32 +76,85 @@ class Probe:
                 found[asking[task]] = failure
         return found
 
+    async def aclose(self) -> None:
+        """Connects no more."""
+        while self._connecting:
+            for task in self._connecting.values():
+                task.cancel()
+            await asyncio.wait(self._connecting.values(), timeout=0.1)
+
+    # -- inside
+
     async def _ask(self, address: Address | None) -> Exception | None:
         number = self._number(address)
         if number is None:  # it has lost its last slot this moment
             return None
         try:
-            await self._line(address).call([keys.probe(number)], [self.LIFE_MS])
-        except TryAgainError:
-            return None
-        except AskError:  # or MOVED: slots go from node to node, as they may
-            if self._table is not None:
-                self._table.doubt()
-            return None
+            answers = await (await self._connected(address)).ask(*self._commands(number))
+            failure = self._failure(answers)
         except (RedisError, OSError, TimeoutError) as error:
-            if self._table is not None:
+            failure = error
+        if failure is not None and self._table is not None:
+            self._table.doubt()
+        return failure
+
+    def _commands(self, number: int) -> list[list[Any]]:
+        if self._table is None:
+            # Keys of two slots, as commits have that go together: a node of a cluster refuses that.
+            names = [keys.probe(number), keys.probe_log(number + 1)]
+            channel, shard = keys.node(f"probe-{self._whose}"), ""
+        else:
+            names = [keys.probe(number), keys.probe_log(number)]
+            channel, shard = keys.probe_channel(number, self._whose), "S"
+        commands: list[list[Any]] = [["EVAL", self._source, 2, *names, self.LIFE_S, channel, shard]]
+        if self._replicas.number:
+            commands.append(["WAIT", *self._replicas])
+        return [*commands, [f"{shard}SUBSCRIBE", channel], [f"{shard}UNSUBSCRIBE", channel]]
+
+    def _failure(self, answers: list[Any]) -> Exception | None:
+        for answer in answers:
+            if isinstance(answer, TryAgainError):
+                continue
+            if self._table is None and misnamed(answer):
+                return WrongKind(OF_A_CLUSTER)
+            if isinstance(answer, AskError):  # or MOVED: slots go from node to node, as they may
+                assert self._table is not None
                 self._table.doubt()
-            return error
+            elif isinstance(answer, ResponseError):
+                return answer
+        have, wanted = answers[1], self._replicas.number
+        if wanted and not isinstance(have, Exception) and have < wanted:
+            return Behind(f"{have} of {wanted} replicas have it")
         return None
 
-    def _line(self, address: Address | None) -> Line:
-        line = self._lines.get(address)
-        if line is None:
+    async def _connected(self, address: Address | None) -> Kept:
+        """The connection to a server. Raises `TimeoutError` while it is being made, and what redis-py raises
+        if it cannot be."""
+        kept = self._connections.get(address)
+        if kept is None:
             redis = self._redis
             if self._table is not None and address is not None:
                 redis = self._table.client(address)
-            line = self._lines[address] = Line(redis, self._source, self.PATIENCE_S, self._replicas)
-        return line
+            kept = self._connections[address] = Kept(redis, self.PATIENCE_S)
+        if not kept.connected:
+            task = self._connecting.get(address)
+            if task is None:
+                task = self._connecting[address] = asyncio.create_task(self._connect(kept))
+                task.add_done_callback(lambda done: self._has_connected(address, done))
+            await asyncio.wait([task], timeout=self.PATIENCE_S)
+            if not task.done() or task.cancelled():
+                raise TimeoutError
+            await task
+        return kept
+
+    async def _connect(self, kept: Kept) -> None:
+        async with asyncio.timeout(self.CONNECTING_S):
+            await kept.connect()
+
+    def _has_connected(self, address: Address | None, task: asyncio.Task[None]) -> None:
+        self._connecting.pop(address, None)
+        if not task.cancelled():
+            task.exception()  # whoever asked may have gone without it
 
     def _number(self, address: Address | None) -> int | None:
         """Of a key that the server at `address` has."""

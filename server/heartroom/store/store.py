@@ -26,7 +26,7 @@ from redis.exceptions import NoScriptError, RedisError
 
 from heartroom import metrics
 from heartroom.store import keys
-from heartroom.store.cluster import Cluster, Table, slot_of
+from heartroom.store.cluster import OF_A_CLUSTER, Cluster, Table, WrongKind, misnamed, slot_of
 from heartroom.store.ears import Began, Ears, Lost, NodeEars, ShardEars
 from heartroom.store.line import Behind, Line, Replicas
 from heartroom.store.lines import Call, Lines
@@ -43,6 +43,10 @@ _STAMP: Final = 13
 
 class Away(Exception):
     """The store does not answer, or answers that it cannot: nothing is known to have been done."""
+
+
+class Misnamed(Away):
+    """The store is not of the kind that its URL says; says which it is."""
 
 
 class Entry(NamedTuple):
@@ -165,11 +169,13 @@ Said = News | Renamed | Presence | Changed | Missed
 """What is heard."""
 
 
-def _entry(raw: bytes) -> Entry:
+def entry_of(raw: bytes) -> Entry:
+    """What an entry of a log says. Raises `ValueError` if it is none."""
     return Entry(int(raw[:_STAMP]), raw[_STAMP:])
 
 
-def _record(fields: Mapping[bytes, bytes]) -> Record:
+def record_of(fields: Mapping[bytes, bytes]) -> Record:
+    """What a session's hash says. Raises `KeyError`, `ValueError` or `MsgspecError` if it is no session's."""
     return Record(
         game=fields[b"game"].decode(),
         rules=int(fields[b"rules"]),
@@ -189,11 +195,15 @@ _FAILURES: Final = (TimeoutError, RedisError, OSError)
 
 @contextlib.asynccontextmanager
 async def or_away() -> AsyncIterator[None]:
-    """Raises `Away` for whatever failure of the store befalls what is done within."""
+    """Raises `Away` (`Misnamed`) for whatever failure of the store befalls what is done within."""
     try:
         yield
     except _FAILURES as error:
         metrics.STORE_FAILURES.inc()
+        if misnamed(error):
+            raise Misnamed(OF_A_CLUSTER) from error
+        if isinstance(error, WrongKind):
+            raise Misnamed(str(error)) from error
         raise Away(str(error)) from error
 
 
@@ -345,7 +355,9 @@ class Store:
         self._heard(now_ms)
         fields = dict(zip(flat[::2], flat[1::2], strict=True))
         nodes = frozenset(fields[b"nodes"].decode().split(","))
-        return Opened(now_ms, _record(fields), length, [_entry(item) for item in raw], bool(follows), nodes)
+        return Opened(
+            now_ms, record_of(fields), length, [entry_of(item) for item in raw], bool(follows), nodes
+        )
 
     async def peek(self, sid: str) -> Opened | None:
         """Reads a session and leaves it as it is: this node hears of nothing, and it lives no longer.
@@ -358,7 +370,7 @@ class Store:
         if not fields:
             return None
         nodes = frozenset(filter(None, fields[b"nodes"].decode().split(",")))
-        return Opened(now_ms, _record(fields), len(raw), [_entry(item) for item in raw], True, nodes)
+        return Opened(now_ms, record_of(fields), len(raw), [entry_of(item) for item in raw], True, nodes)
 
     async def find_keys(self, pattern: str) -> list[bytes]:
         """All keys like `pattern`, in order, wherever they are. Looks at every key that there is; while slots
@@ -509,7 +521,7 @@ class Store:
         sid, node, epoch, version, before, entry = message.split(b" ", 5)
         if node == self.node.encode():
             return None
-        return News(sid.decode(), int(epoch), int(version), int(before), _entry(entry))
+        return News(sid.decode(), int(epoch), int(version), int(before), entry_of(entry))
 
     async def _tell(self, said: tuple[Any, ...], sid: str = "") -> None:
         """Tells all nodes, or in a cluster those that have `sid` open."""
@@ -593,6 +605,14 @@ class Store:
             metrics.STORE_FAILURES.inc()
         return failures
 
+    async def ask_kind(self) -> None:
+        """Raises `Misnamed` if the store is not of the kind that its URL says; `Away`."""
+        async with or_away():
+            if self.table is not None:
+                await self.table.primaries()
+            else:
+                await self.redis.exists(keys.RESTORING, keys.NODES)  # of two slots, if there are any
+
     async def restoring(self) -> bool:
         """Whether a restore is under way or was broken off: then the store is not whole, and nobody is to
         serve it. Raises `Away`."""
@@ -602,5 +622,6 @@ class Store:
     async def aclose(self) -> None:
         """Closes all connections."""
         await self._ears.aclose()
+        await self._probe.aclose()
         with contextlib.suppress(RedisConnectionError):
             await self.redis.aclose()

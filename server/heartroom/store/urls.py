@@ -209,10 +209,16 @@ def _sturdy(pool: ConnectionPool) -> ConnectionPool:
     return pool
 
 
+_IN_SCRIPT: Final = re.compile("ACL failure in script|The user executing the script can't")
+"""What servers say of rights that a script lacks: an error like any other."""
+
+
 def locked_out(error: BaseException | None) -> bool:
     """Whether this is of a server that is there, and does not let us in or do what we must."""
     while error is not None:
         if isinstance(error, AuthenticationError | AuthorizationError | NoPermissionError):
+            return True
+        if _IN_SCRIPT.match(str(error)):
             return True
         error = error.__cause__  # redis-py says that the connection failed, and only there why
     return False

@@ -72,10 +72,11 @@ def of_own_page(connection: HTTPConnection, origins: tuple[str, ...]) -> bool:
     if origin is None:
         return False
     try:
-        netloc = urlsplit(origin).netloc
+        scheme, netloc, *_ = urlsplit(origin)
     except ValueError:
         return False
-    return netloc == connection.headers.get("host") or origin in origins
+    own = scheme in ("http", "https") and netloc == connection.headers.get("host")
+    return own or origin in origins
 
 
 async def body(request: Request, kind: type[T], origins: tuple[str, ...]) -> T:

@@ -14,9 +14,10 @@ from typing import Any, Final
 
 import structlog
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -132,6 +133,7 @@ class Web:
         self.house: Final = House(store, settings.limits)
         self.api: Final = Api(self.house, self._identity, settings.origins)
         index = STATIC / "index.html"
+        self._pages: Final = [Route(path, self.page) for path in _PAGES]
         self._index: Final = with_games(index.read_bytes()) if index.is_file() else None
 
     def app(self) -> ASGIApp:
@@ -145,7 +147,7 @@ class Web:
             Route("/api/replays/example/{game}", self.example),
             Route("/api/replays/{session}", self.replay),
             *self.api.routes(),
-            *(Route(path, self.page) for path in _PAGES),
+            *self._pages,
         ]
         if STATIC.is_dir():
             if (STATIC / "assets").is_dir():
@@ -154,8 +156,13 @@ class Web:
             for file in sorted(STATIC.iterdir()):
                 if file.is_file() and file.name != "index.html":
                     routes.append(Route(f"/{file.name}", partial(self.file, path=file)))
-        handlers: dict[Any, Any] = {404: self.not_found, ClientDisconnect: self.gone}
+        handlers: dict[Any, Any] = {
+            404: self.not_found,
+            405: self.not_so,
+            ClientDisconnect: self.gone,
+        }
         app = Starlette(routes=routes, lifespan=self.lifespan, exception_handlers=handlers)
+        app.router.redirect_slashes = False  # it would send to whatever host the client named
         # Around all of it: a middleware of Starlette's is not asked when something fails.
         return SecurityHeaders(app)
 
@@ -188,7 +195,20 @@ class Web:
         """Pages that there are none of; the client says so in the reader's language."""
         if request.url.path.startswith(("/api/", "/assets/")) or request.method not in ("GET", "HEAD"):
             return refusal(HTTPStatus.NOT_FOUND, "not_found")
+        asked = request.scope["raw_path"].decode("latin-1")
+        if asked.endswith("/") and self._is_page(request.scope["path"][:-1]):
+            query = f"?{request.url.query}" if request.url.query else ""
+            return RedirectResponse(asked[:-1] + query)
         return await self.page(request, HTTPStatus.NOT_FOUND)
+
+    def _is_page(self, path: str) -> bool:
+        return any(page.path_regex.match(path) for page in self._pages)
+
+    async def not_so(self, _request: Request, error: HTTPException) -> Response:
+        """What is there, asked in a way in which it cannot be."""
+        response = refusal(HTTPStatus.METHOD_NOT_ALLOWED, "wrong_method")
+        response.headers.update(error.headers or {})
+        return response
 
     async def gone(self, _request: Request, _error: Exception) -> Response:
         """Somebody left in the middle of a request: nobody's error, and an answer to nobody."""
@@ -205,17 +225,25 @@ class Web:
     async def readyz(self, _request: Request) -> Response:
         """The process works, and its store is whole and stores: on all shards, with as many replicas as are
         waited for."""
-        if not await self.house.ready(READY_S):
+        # At once: a store that is far away may take a good part of that time for each.
+        ready, restoring = await asyncio.gather(self.house.ready(READY_S), self._restoring())
+        if not ready:
             return PlainTextResponse("the store does not store\n", HTTPStatus.SERVICE_UNAVAILABLE)
-        with contextlib.suppress(Away):  # whether it answers was asked above
-            if await self._store.restoring():
-                return PlainTextResponse("the store is being restored\n", HTTPStatus.SERVICE_UNAVAILABLE)
+        if restoring:
+            return PlainTextResponse("the store is being restored\n", HTTPStatus.SERVICE_UNAVAILABLE)
         return PlainTextResponse("ok\n")
+
+    async def _restoring(self) -> bool:
+        """Whether the store is known to be no whole one. Whether it answers is for others to ask."""
+        with contextlib.suppress(Away, TimeoutError):
+            async with asyncio.timeout(READY_S):
+                return await self._store.restoring()
+        return False
 
     async def metrics(self, request: Request) -> Response:
         """What this process counts, for those who may know."""
         client = request.client.host if request.client else ""
-        if not self._settings.shows_metrics_to(client):
+        if not self._settings.shows_metrics_to(client, request.headers.get("host", "")):
             return refusal(HTTPStatus.NOT_FOUND, "not_found")
         return Response(metrics.shown(), media_type=metrics.CONTENT_TYPE)
 

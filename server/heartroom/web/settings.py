@@ -84,14 +84,20 @@ class Settings:
     metrics_from: tuple[str, ...] = ("127.0.0.0/8", "::1")
     """Addresses and networks (comma-separated) to which `/metrics` is shown; to all others there is none."""
 
-    def shows_metrics_to(self, address: str) -> bool:
-        """Whether a client at `address` may read `/metrics`."""
+    def shows_metrics_to(self, address: str, host: str = "") -> bool:
+        """Whether a client at `address`, which calls us `host`, may read `/metrics`.
+
+        A browser on this machine has an address that may. Whoever owns a domain can make it lead here, and
+        read what a page of it gets; so from here we must be called by an address, or a name without a domain.
+        """
         try:
             client = ipaddress.ip_address(address)
         except ValueError:  # a Unix socket, or a proxy's fancy
             return False
         if isinstance(client, ipaddress.IPv6Address) and client.ipv4_mapped:
             client = client.ipv4_mapped
+        if client.is_loopback and not _without_domain(host):
+            return False
         return any(client in ipaddress.ip_network(network) for network in self.metrics_from)
 
     @property
@@ -105,6 +111,19 @@ class Settings:
             linger_s=float(self.linger_seconds),
             grace_ms=self.grace_seconds * 1000,
         )
+
+
+def _without_domain(host: str) -> bool:
+    """Whether a `Host` is an address, `localhost`, or a name that no stranger can have; or none."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return False
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return "." not in name or name.endswith(".localhost")
+    return True
 
 
 _CHOICES = {
