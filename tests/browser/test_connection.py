@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
 from tests.browser.conftest import AWAY, Complaints, NewContext
+from tests.browser.layout import settles
 from tests.browser.served import Server
 from tests.browser.table import (
     DISCARD,
@@ -473,19 +474,21 @@ def test_the_banner_is_over_a_dialog_and_covers_nothing_of_it(
     server.kill()
     expect(dialog.locator('[data-role="banner"]')).to_contain_text(LOST)
     assert banner.evaluate(ON_TOP)
-    (over,), (under,) = boxes(banner), boxes(dialog)
-    assert over[3] <= under[1]
-    assert under[3] <= height
+    settles(page, below, lambda: boxes(banner), lambda: boxes(dialog), height)
     flawless(page)
     # also where it takes more lines, and it stays when the dialog goes
     page.locator('[data-setting="language"]').select_option("nb")
     expect(dialog.locator('[data-role="banner"]')).to_contain_text("Mistet forbindelsen")
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    (over,), (under,) = boxes(banner), boxes(dialog)
-    assert over[3] <= under[1]
+    settles(page, below, lambda: boxes(banner), lambda: boxes(dialog), height)
     page.keyboard.press("Escape")
     expect(page.locator("dialog")).to_have_count(0)
     assert banner.evaluate(ON_TOP)
+
+
+def below(over: list[Any], under: list[Any], height: int) -> None:
+    """One lies below the other, and on the screen."""
+    assert over[0][3] <= under[0][1]
+    assert under[0][3] <= height
 
 
 def test_the_lobby_and_who_only_looks_on_say_that_the_store_is_away(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
@@ -14,8 +13,8 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from heartroom.client import NEW
 from tests.browser.conftest import AWAY, Complaints, NewContext
 from tests.browser.hearts import HeartsTable
+from tests.browser.layout import TWO_FRAMES, settles
 from tests.browser.served import Server
-from tests.browser.table import PATIENCE_MS
 from tests.browser.test_screens import apart, boxes
 
 CALM: Final[dict[str, Any]] = {"reduced_motion": "reduce", "viewport": {"width": 480, "height": 640}}
@@ -213,8 +212,6 @@ def hurry(page: Page) -> None:
 
 
 SCREENS: Final = [(320, 568), (390, 844), (844, 390), (1280, 800)]
-_TWO_FRAMES: Final = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-"""What is laid out anew when it has another size is so between two frames."""
 
 
 def test_every_screen_shows_all_of_the_table_and_notices_keep_off_the_hand(
@@ -277,20 +274,7 @@ _READABLE: Final = """([width, height]) => {
 
 def resize(page: Page, width: int, height: int) -> None:
     page.set_viewport_size({"width": width, "height": height})
-    page.evaluate(_TWO_FRAMES)
-
-
-def settles(page: Page, check: Callable[..., None], *seen: Any) -> None:
-    """Returns when `check` of what is seen holds: on a busy machine a new layout takes more than two frames.
-    What is to be looked at anew each time is given as a function."""
-    deadline = time.monotonic() + PATIENCE_MS / 1000
-    while True:
-        try:
-            return check(*(each() if callable(each) else each for each in seen))
-        except AssertionError:
-            if time.monotonic() > deadline:
-                raise
-        page.evaluate(_TWO_FRAMES)
+    page.evaluate(TWO_FRAMES)
 
 
 def inside(all_of_them: list[Any], width: int, height: int) -> None:

@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import NewContext
+from tests.browser.layout import settles
 from tests.browser.table import (
     DESKTOP,
     DISCARD,
@@ -94,24 +95,31 @@ def apart(some: list[Any], others: list[Any]) -> None:
 
 
 def test_the_heart_is_as_large_as_the_screen_allows(new_context: NewContext) -> None:
-    widths = {}
-    texts = {}
+    widths: dict[tuple[int, int], float] = {}
+    texts: dict[tuple[int, int], list[float]] = {}
     page = new_context(reduced_motion="reduce").new_page()
     table = deal(page)
+    around = page.locator('.tool-label, [data-role^="info-"]')
+    heights = "all => all.map((one) => one.getBoundingClientRect().height)"
+
+    def as_large(size: tuple[int, int]) -> None:
+        widths[size] = table.place(TIP).evaluate("tip => tip.getBoundingClientRect().width")
+        texts[size] = around.evaluate_all(heights)
+        match size:
+            case width, 844:
+                assert 0.14 * width < widths[size] < 0.2 * width
+            case 1280, height:
+                assert 0.1 * height < widths[size] < 0.2 * height
+            case 2560, 1440:
+                assert widths[size] > widths[1280, 800] * 1.5
+                # what stands around it is read from as far away
+                for large, small in zip(texts[size], texts[1280, 800], strict=True):
+                    assert large > small * 1.5
+
     for width, height in SCREENS:
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function("(width) => innerWidth === width", arg=width)
-        # the board is laid out anew when it has its new size, between two frames
-        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        widths[width, height] = table.place(TIP).evaluate("tip => tip.getBoundingClientRect().width")
-        heights = "all => all.map((one) => one.getBoundingClientRect().height)"
-        texts[width, height] = page.locator('.tool-label, [data-role^="info-"]').evaluate_all(heights)
-    assert widths[390, 844] > 0.14 * 390
-    assert widths[1280, 800] > 0.1 * 800
-    assert widths[2560, 1440] > widths[1280, 800] * 1.5
-    # what stands around it is read from as far away
-    for large, small in zip(texts[2560, 1440], texts[1280, 800], strict=True):
-        assert large > small * 1.5
+        settles(page, as_large, (width, height))
 
 
 def test_the_board_follows_a_phone_that_is_turned(new_context: NewContext) -> None:
