@@ -47,6 +47,11 @@ export const pendingKeeper = {
   save(session, pending) {
     write(storageOf('sessionStorage'), ACTIONS_KEY + session, pending.length ? pending : undefined);
   },
+  /** @returns {string[]} */
+  sessions() {
+    const keys = Object.keys(storageOf('sessionStorage') ?? {}).filter((key) => key.startsWith(ACTIONS_KEY));
+    return keys.map((key) => key.slice(ACTIONS_KEY.length)).filter((session) => this.load(session).length > 0);
+  },
 };
 
 const SETTINGS_KEY = 'heartroom.settings';

@@ -73,6 +73,7 @@ import { Emitter } from './emitter.js';
  * @typedef {object} Keeper
  * @property {(session: string) => Pending[]} load
  * @property {(session: string, pending: readonly Pending[]) => void} save
+ * @property {() => string[]} sessions those of which there are any
  */
 
 const NEW = 1;
@@ -147,6 +148,8 @@ export class Wire extends Emitter {
    * @type {string | null | undefined}
    */
   #next = undefined;
+  /** Sessions in which an earlier page has left something undone. @type {string[]} */
+  #left;
   /** @type {string | null} the topic the page wants to be told of */
   #watched = null;
   /** Whether diffs that arrive belong to `table`: between a join and its answer they do not. */
@@ -165,6 +168,8 @@ export class Wire extends Emitter {
     super();
     this.#nextId = firstId;
     this.#keeper = keeper;
+    this.#left = keeper.sessions();
+    this.#lookAt(null);
   }
 
   /** The table that the page looks at. */
@@ -229,9 +234,11 @@ export class Wire extends Emitter {
     else this.#lookAt(session);
   }
 
-  /** @param {string | null} session */
+  /** @param {string | null} session null: none, once what is left in others is done */
   #lookAt(session) {
-    this.#next = undefined;
+    const left = session === null ? this.#left.shift() : undefined;
+    this.#next = left === undefined ? undefined : null;
+    session = left ?? session;
     this.#wanted = session;
     this.#following = false;
     this.#held = null;

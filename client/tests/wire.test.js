@@ -22,7 +22,7 @@ function joined(version = 5) {
   const refused = [];
   /** @type {any[]} */
   let kept = [];
-  const keeper = { load: () => kept, save: (/** @type {string} */ _session, /** @type {readonly any[]} */ pending) => void (kept = [...pending]) };
+  const keeper = { sessions: () => [], load: () => kept, save: (/** @type {string} */ _session, /** @type {readonly any[]} */ pending) => void (kept = [...pending]) };
   const wire = new Wire({ firstId: FIRST_ID, keeper });
   wire.on('reject', ({ code }) => refused.push(code));
   const open = () => {
@@ -35,6 +35,12 @@ function joined(version = 5) {
   wire.receive(snapshot(version));
   sent = [];
   return { wire, open, refused, sent: () => sent, kept: () => kept };
+}
+
+/** The next page's wire. @param {ReturnType<typeof joined>} first */
+function reload({ kept }) {
+  const load = () => kept().map((p) => ({ ...p, sent: false }));
+  return new Wire({ firstId: 2 ** 40, keeper: { sessions: () => [SESSION], load, save() {} } });
 }
 
 test('joins and follows', () => {
@@ -112,11 +118,43 @@ test('actions outlive a reload', () => {
   first.wire.act(draw);
   /** @type {any[]} */
   const sent = [];
-  const reloaded = new Wire({ firstId: 2 ** 40, keeper: { load: () => first.kept().map((p) => ({ ...p, sent: false })), save() {} } });
+  const reloaded = reload(first);
   reloaded.opened((message) => sent.push(message));
   reloaded.join(SESSION);
   reloaded.receive(snapshot(6));
   assert.deepEqual(sent, [join(), act(0, 5)]);
+});
+
+test('actions outlive a reload on another page, and are done before anything else is looked at', () => {
+  const first = joined(5);
+  first.wire.act(draw);
+  /** @type {any[]} */
+  const sent = [];
+  const reloaded = reload(first);
+  reloaded.leave();
+  assert.equal(reloaded.pending.length, 1);
+  reloaded.opened((message) => sent.push(message));
+  reloaded.receive(snapshot(5));
+  assert.equal(reloaded.table, null, 'the page is elsewhere');
+  reloaded.receive(diff(6));
+  reloaded.receive([2, FIRST_ID, 6]);
+  assert.deepEqual(sent, [join(), act(0, 5), [5]]);
+  assert.deepEqual(reloaded.pending, []);
+});
+
+test('who is turned away from a table with kept actions does not ask again and again', () => {
+  const first = joined(5);
+  first.wire.act(draw);
+  /** @type {any[]} */
+  const sent = [];
+  /** @type {string[]} */
+  const late = [];
+  const reloaded = reload(first);
+  reloaded.on('late', (code) => late.push(code));
+  reloaded.opened((message) => sent.push(message));
+  reloaded.receive([9, 'no_session']);
+  assert.deepEqual(sent, [join(), [5]]);
+  assert.deepEqual(late, ['no_session']);
 });
 
 test('actions of another life of the session are refused, and said so once', () => {

@@ -414,6 +414,28 @@ def test_moves_that_are_kept_are_made_though_the_player_has_left_the_table(
     expect(other.root).to_have_attribute("data-version", "2")
 
 
+def test_moves_that_are_kept_are_made_though_the_page_was_loaded_anew_elsewhere(
+    context: BrowserContext, page: Page, server: Server, complaints: Complaints
+) -> None:
+    complaints.expect(AWAY)
+    table = deal(page, origin=server.url)
+    other = share(table, context.new_page())
+    server.kill()
+    banner = page.locator('[data-role="banner"]')
+    expect(banner).to_contain_text(LOST)
+    table.draw(2)
+    expect(banner).to_contain_text("What you did is kept: 2 moves.")
+    page.goto("about:blank")
+    server.start()
+    page.goto(server.url)
+    other.version(2)
+    page.locator('[data-role="play"]').first.click()
+    table.ready().draw()
+    table.version(1)
+    expect(page.locator(".toast")).to_have_count(0)
+    expect(other.root).to_have_attribute("data-version", "2")
+
+
 @pytest.mark.parametrize(("width", "height"), [(320, 568), (1280, 800)])
 @pytest.mark.parametrize("what", ["a table", "a deal"])
 def test_a_table_that_cannot_be_fetched_says_so_and_comes_when_it_can(
