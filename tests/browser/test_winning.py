@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewContext
-from tests.browser.table import CODE, DISCARD, PHONE, STOCK, TIP, HeartTable, deal, example
+from tests.browser.table import CODE, DISCARD, PHONE, STOCK, TIP, HeartTable, deal, example, share
 from tests.browser.test_screens import boxes
 
 
@@ -122,6 +122,21 @@ def test_that_a_game_is_won_is_still_said_when_the_dialog_is_closed(page: Page) 
     page.locator('[data-role="end-new"]').click()
     page.wait_for_url(lambda url: "/g/" in url and url != address)
     expect(table.ready().root).to_have_attribute("data-status", "play")
+    expect(end).to_be_empty()
+
+
+def test_who_looks_on_when_all_is_over_sees_that_it_is(page: Page, stranger: Page) -> None:
+    table = deal(page)
+    table.play(example())
+    table.dialog("won").wait_for()
+    other = share(table, stranger)
+    end = stranger.locator('[data-role="end"]')
+    expect(end).to_have_text("The heart is cleared.")
+    expect(end.locator("button")).to_have_count(0)
+    stranger.goto(page.url.replace("/g/", "/r/") + f"#{len(example())}")
+    expect(end).to_have_text("The heart is cleared.")
+    stranger.keyboard.press("ArrowLeft")
+    other.version(len(example()) - 1)
     expect(end).to_be_empty()
 
 

@@ -58,7 +58,7 @@ export class Table {
   #root;
   #air = h('div', { class: 'air', 'aria-hidden': 'true' });
   #watermark = emblem('hearts', 'hh-watermark');
-  /** What the dialog of a won game has said, once that is closed. */
+  /** What the dialog of a won game has said, once that is closed; and what who only looks on finds. */
   #end = h('div', { class: 'hh-end', 'data-role': 'end' });
   #flights;
   /** @type {motion.Stage} */
@@ -403,12 +403,15 @@ export class Table {
 
   /** @param {import('./view.js').Spread} now */
   #paintEnd({ status }) {
-    const shown = this.#host.interactive && status === 'won' && this.#told === status && !this.#wonDialog;
+    const { interactive, i18n } = this.#host;
+    const said = interactive ? this.#told === status && !this.#wonDialog : !this.#feast?.stage;
+    const shown = status === 'won' && said;
     if (shown === this.#end.hasChildNodes()) return;
     if (!shown) return this.#end.replaceChildren();
+    if (!interactive) return this.#end.replaceChildren(h('h2', null, i18n.t('hh.cleared')));
     const button = (/** @type {import('../../ui/dialog.js').Choice} */ { role, kind = 'plain', label, run }) =>
       h('button', { type: 'button', class: `button ${kind}`, 'data-role': role, onclick: () => run?.() }, label);
-    this.#end.replaceChildren(h('h2', null, this.#host.i18n.t('hh.won')), h('div', { class: 'choices' }, this.#waysOn('end').map(button)));
+    this.#end.replaceChildren(h('h2', null, i18n.t('hh.won')), h('div', { class: 'choices' }, this.#waysOn('end').map(button)));
   }
 
   // ---- what has happened

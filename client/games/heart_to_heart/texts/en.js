@@ -20,6 +20,7 @@ export default {
     'hh.countedLabel': 'With undos',
     'hh.uncountedLabel': 'Without undos',
     'hh.won': 'You cleared the heart!',
+    'hh.cleared': 'The heart is cleared.',
     'hh.watchReplay': 'Watch replay',
     'hh.result': 'My result',
     'hh.stuck': 'No more moves',

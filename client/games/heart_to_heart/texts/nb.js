@@ -20,6 +20,7 @@ export default {
     'hh.countedLabel': 'Med angringer',
     'hh.uncountedLabel': 'Uten angringer',
     'hh.won': 'Du tømte hjertet!',
+    'hh.cleared': 'Hjertet er tomt.',
     'hh.watchReplay': 'Se partiet om igjen',
     'hh.result': 'Resultatet mitt',
     'hh.stuck': 'Ingen flere mulige trekk',
