@@ -50,11 +50,11 @@ async def turn() -> None:
     """Returns when all who came before have had their turns."""
     loop = asyncio.get_running_loop()
     come: asyncio.Future[None] = loop.create_future()
-    take(loop, partial(_call, come))
+    take(loop, partial(_came, come))
     await come
 
 
-def _call(come: asyncio.Future[None]) -> None:
+def _came(come: asyncio.Future[None]) -> None:
     if not come.done():  # cancelled meanwhile
         come.set_result(None)
 

@@ -341,6 +341,21 @@ async def test_a_house_closes_in_time_while_its_store_hangs(own: StoreProcess, o
     assert not {*refs} & {*guest.outlet.answers, *other.outlet.answers}
 
 
+async def test_a_house_with_more_sessions_than_it_can_close_in_time_has_left_all_the_same(
+    shared: StoreProcess, opens: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = opens(shared), opens(shared)
+    await game(here)
+    assert here.store.node in await there.store.beat()
+
+    async def for_ever(sid: str) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(here.store, "close", for_ever)
+    await here.aclose()
+    assert here.store.node not in await there.store.beat()
+
+
 async def test_a_long_log_is_read_in_turns_and_what_is_done_meanwhile_is_not_missed(
     shared: StoreProcess, opens: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

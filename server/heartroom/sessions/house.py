@@ -137,9 +137,10 @@ class House:
         await self._thinkers.aclose()
         with contextlib.suppress(Away):  # if it is away for one it is for all
             async with at_most(self.CLOSING_S):
+                await self.store.leave()
+                # There may be more than there is time for: who opens one later strikes us off, as if dead.
                 for sid in list(self.rooms):
                     await self.store.close(sid)
-                await self.store.leave()
 
     # -- sessions
 
