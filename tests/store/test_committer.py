@@ -22,9 +22,9 @@ class Watched(Store):
         super().__init__(url, timeout_s=timeout_s)
         self.batches: list[int] = []
 
-    async def commit(self, commits: Sequence[Commit]) -> list[Outcome]:
+    def begin(self, commits: Sequence[Commit], done: Callable[[list[Outcome]], None]) -> None:
         self.batches.append(len(commits))
-        return await super().commit(commits)
+        super().begin(commits, done)
 
 
 class Told:
@@ -146,6 +146,39 @@ async def test_nobody_knows_what_became_of_commits_to_a_store_that_is_away(
         committer.submit(Commit(sid, epoch, 0, b"x", 0), told.of(f"{sid} again"))
     await committer.drain()
     assert [told.results[f"{sid} again"][0][0] for sid, _ in made] == [STORED] * 3
+
+
+async def test_scripts_that_the_store_has_forgotten_cost_nobody_anything(
+    own: StoreProcess, connect: Connect
+) -> None:
+    store = connect(own)
+    ((sid, epoch),) = await sessions(store, 1)
+    committer, told = Committer(store), Told()
+    for version in range(4):
+        if version % 2:
+            await store.redis.script_flush()
+        committer.submit(Commit(sid, epoch, version, b"x", 0), told.of(version))
+        await committer.drain()
+    assert told.once() == dict.fromkeys(range(4), STORED)
+
+
+async def test_of_what_is_left_when_patience_ends_nobody_hears(own: StoreProcess, connect: Connect) -> None:
+    store = connect(own)
+    ((sid, epoch), (other, its)) = await sessions(store, 2)
+    committer, told = Committer(store), Told()
+    committer.submit(Commit(sid, epoch, 0, b"x", 0), told.of("before"))
+    await committer.drain()
+    own.freeze()
+    committer.submit(Commit(sid, epoch, 1, b"x", 0), told.of("under way"))
+    committer.submit(Commit(other, its, 0, b"x", 0), told.of("with it"))
+    await committer.aclose(0.05)
+    own.thaw()
+    assert (await store.commit([Commit(other, its, 7, b"x", 0)]))[0][0] == CONFLICT, "it answers again"
+    assert {name: len(heard) for name, heard in told.results.items()} == {
+        "before": 1,
+        "under way": 0,
+        "with it": 0,
+    }
 
 
 async def test_drain_returns_at_once_when_there_is_nothing_to_do(store: Store) -> None:

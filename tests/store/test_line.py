@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from redis import Redis as Blocking
+from redis import exceptions
 from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 
@@ -80,6 +81,69 @@ async def test_who_asks_at_the_same_time_is_answered_each_their_own(line: Line) 
     answers = await asyncio.gather(*(told(line, word) for word in words))
     assert [answer[0].decode() for answer in answers] == words
     assert sorted(answer[1] for answer in answers) == list(range(1, 51))
+
+
+class Begun:
+    """Calls that were begun, and what was told of them."""
+
+    def __init__(self, line: Line, *words: str) -> None:
+        self.answers: list[Any] = []
+        self.told: asyncio.Future[RedisError | None] = asyncio.get_running_loop().create_future()
+        self.begun = line.begin([(["list"], [word]) for word in words], self.answers, self.told.set_result)
+
+
+async def test_calls_can_be_begun_where_a_wire_is_free_and_are_told_as_others_are_answered(
+    line: Line, way: str
+) -> None:
+    assert not Begun(line, "too early").begun, "nobody has connected yet"
+    assert await told(line, "a") == [b"a", 1]
+    first = Begun(line, "b", "fail", "long")
+    assert first.begun == (way == "wire")
+    if not first.begun:
+        return
+    assert not Begun(line, "c").begun, "one at a time"
+    asking = asyncio.ensure_future(told(line, "d"))
+    assert await first.told is None
+    before, error, long = first.answers
+    assert before == [b"b", 2]
+    assert isinstance(error, ResponseError)
+    assert len(long) == 3_000_000
+    assert await asking == [b"d", 3], "who asked meanwhile has waited"
+    second = Begun(line, "e")
+    assert await second.told is None
+    assert second.answers == [[b"e", 4]]
+
+
+@pytest.mark.parametrize("way", ["wire"], indirect=True)
+async def test_who_has_begun_is_told_when_the_line_is_cut(line: Line, own: StoreProcess) -> None:
+    assert await told(line, "a") == [b"a", 1]
+    own.freeze()
+    begun = Begun(line, "b")
+    assert begun.begun
+    own.kill()
+    assert isinstance(await begun.told, exceptions.ConnectionError)
+    assert begun.answers == []
+    assert not Begun(line, "c").begun
+    own.start()
+    assert (await told(line, "c"))[0] == b"c"
+    assert await Begun(line, "d").told is None
+
+
+@pytest.mark.parametrize("way", ["wire"], indirect=True)
+async def test_what_takes_too_long_is_told_and_is_no_answer_to_the_next(
+    line: Line, own: StoreProcess
+) -> None:
+    assert await told(line, "a") == [b"a", 1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(line, "_timeout_s", 0.1)
+        assert await Begun(line, "b").told is None  # its timer will look at the next
+        own.freeze()
+        late = Begun(line, "late")
+        assert isinstance(await late.told, exceptions.TimeoutError)
+    own.thaw()
+    assert not Begun(line, "c").begun, "it was closed"
+    for word in ("c", "d"):
+        assert (await told(line, word))[0] == word.encode()
 
 
 async def test_an_answer_in_many_pieces_is_one(line: Line) -> None:
@@ -157,7 +221,7 @@ async def test_an_answer_to_who_has_just_stopped_waiting_is_no_fault(line: Line,
     wire = line._wire
     assert (wire is not None) == (way == "wire")
     if wire is not None:
-        assert wire._waiting is not None
+        assert not wire.idle
         wire.data_received(b"*2\r\n$8\r\ngiven up\r\n:2\r\n")
     with pytest.raises(asyncio.CancelledError):
         await asking

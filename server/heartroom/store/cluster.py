@@ -138,6 +138,11 @@ class Table:
         await self.primary(None)
         return sorted(self.known_primaries())
 
+    @property
+    def stale(self) -> bool:
+        """Whether the cluster is to be asked again before anything is sent there."""
+        return self._stale
+
     def known_primaries(self) -> set[Address]:
         """All nodes that serve slots, as far as is known."""
         return {address for address in self._slots if address is not None}

@@ -15,8 +15,8 @@ from typing import Final
 import structlog
 
 from heartroom import metrics
-from heartroom.store.store import CONFLICT, STORED, UNKNOWN, Away, Commit, Outcome, Store
-from heartroom.tasks import at_most, end
+from heartroom.store.store import CONFLICT, STORED, Commit, Outcome, Store
+from heartroom.tasks import at_most
 
 _log = structlog.get_logger(__name__)
 
@@ -36,66 +36,81 @@ class Committer:
         self._store: Final = store
         self._largest: Final = largest
         self._waiting: list[tuple[Commit, Done]] = []
-        self._worker: asyncio.Task[None] | None = None
+        self._batch: list[tuple[Commit, Done]] = []
+        """What is under way."""
+        self._began_s = 0.0
         self._last = 0
         """Commits in the last batch."""
-        self._enough: asyncio.Future[None] | None = None
+        self._busy = False
+        """Whether a batch is under way or is about to be."""
+        self._gathering: asyncio.TimerHandle | None = None
+        """Until when the next batch waits for more."""
+        self._drained: asyncio.Future[None] | None = None
+        self._closed = False
 
     def submit(self, commit: Commit, done: Done) -> None:
         """Stores `commit` soon and calls `done` once. At most one commit of a session may be under way."""
         self._waiting.append((commit, done))
-        if self._worker is None:
-            self._worker = asyncio.get_running_loop().create_task(self._work())
-        elif self._enough is not None and len(self._waiting) >= self._last:
+        if not self._busy:
+            self._busy = True
+            # What else comes in this turn of the event loop goes along.
+            asyncio.get_running_loop().call_soon(self._next)
+        elif self._gathering is not None and len(self._waiting) >= self._last:
             self._gathered()
+            asyncio.get_running_loop().call_soon(self._go)
 
     async def drain(self) -> None:
         """Returns when nothing is under way."""
-        while self._worker is not None:
-            await asyncio.wait([self._worker])
+        while self._busy:
+            if self._drained is None:
+                self._drained = asyncio.get_running_loop().create_future()
+            await asyncio.wait([self._drained])
 
     async def aclose(self, patience_s: float) -> None:
         """The same, but no later than after `patience_s`: of what is left then nobody hears."""
         async with at_most(patience_s):
             await self.drain()
-        await end([self._worker])
+        self._closed = True
+        self._gathered()
 
-    async def _work(self) -> None:
-        try:
-            while self._waiting:
-                if len(self._waiting) < self._last:
-                    await self._gather()
-                batch, self._waiting = self._waiting[: self._largest], self._waiting[self._largest :]
-                self._last = len(batch)
-                began = time.perf_counter()
-                try:
-                    outcomes = await self._store.commit([commit for commit, _ in batch])
-                except Exception as error:  # whatever it is, those who wait must be told
-                    if not isinstance(error, Away):
-                        _log.exception("commit failed")
-                    outcomes = [UNKNOWN] * len(batch)
-                _count(outcomes, time.perf_counter() - began)
-                for (_, done), (result, at_ms) in zip(batch, outcomes, strict=True):
-                    try:
-                        done(result, at_ms)
-                    except Exception:  # a fault in one session must not cost the others of its batch
-                        _log.exception("commit callback failed")
-        finally:
-            self._worker = None
-
-    async def _gather(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._enough = loop.create_future()
-        timer = loop.call_later(self.GATHER_S, self._gathered)
-        try:
-            await self._enough
-        finally:
-            timer.cancel()
+    def _next(self) -> None:
+        if self._closed:
+            return
+        if not self._waiting:
+            self._busy = False
+            if self._drained is not None:
+                self._drained.set_result(None)
+                self._drained = None
+        elif len(self._waiting) < self._last:
+            self._gathering = asyncio.get_running_loop().call_later(self.GATHER_S, self._go)
+        else:
+            self._go()
 
     def _gathered(self) -> None:
-        if self._enough is not None and not self._enough.done():
-            self._enough.set_result(None)
-        self._enough = None
+        if self._gathering is not None:
+            self._gathering.cancel()
+            self._gathering = None
+
+    def _go(self) -> None:
+        self._gathering = None
+        if self._closed:
+            return
+        self._batch, self._waiting = self._waiting[: self._largest], self._waiting[self._largest :]
+        self._last = len(self._batch)
+        self._began_s = time.perf_counter()
+        self._store.begin([commit for commit, _ in self._batch], self._stored)
+
+    def _stored(self, outcomes: Sequence[Outcome]) -> None:
+        if self._closed:
+            return
+        _count(outcomes, time.perf_counter() - self._began_s)
+        batch, self._batch = self._batch, []
+        for (_, done), (result, at_ms) in zip(batch, outcomes, strict=True):
+            try:
+                done(result, at_ms)
+            except Exception:  # a fault in one session must not cost the others of its batch
+                _log.exception("commit callback failed")
+        self._next()
 
 
 class Committers:

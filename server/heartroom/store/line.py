@@ -17,7 +17,7 @@ from redis.asyncio import Redis
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
-from heartroom.store.wire import Wire
+from heartroom.store.wire import Done, Wire
 
 
 class Behind(RedisError):
@@ -32,6 +32,9 @@ class Replicas(NamedTuple):
     patience_ms: int = 1_000
     """How long they get for it."""
 
+
+NamesAndArgs = tuple[Sequence[str], Sequence[Any]]
+"""Keys and arguments of one call of a script."""
 
 _ASKING: Final = hiredis.pack_command(("ASKING",))
 
@@ -123,6 +126,17 @@ class Line(Kept):
         self._have = 0
         """Replicas that had what was last called."""
 
+    def begin(self, calls: Sequence[NamesAndArgs], answers: list[Any], done: Done) -> bool:
+        """Several calls, without a task, a lock and a timer for each: says whether that can be done just now.
+        If so, each one's answer is appended to `answers`, errors too, and then `done` is called; see
+        `Wire.begin`. If not, nothing has happened."""
+        wire = self._wire
+        if wire is None or not wire.idle or self._turn.locked() or self._replicas.number:
+            return False
+        packed = b"".join(_packed(b"EVALSHA", self._sha, calls))
+        wire.begin(packed, len(calls), answers, done, self._timeout_s)
+        return True
+
     async def call(self, names: Sequence[str], args: Sequence[Any]) -> Any:
         """What the script returns for these keys and arguments (bytes, strings, integers).
 
@@ -139,7 +153,7 @@ class Line(Kept):
 
     async def call_all(
         self,
-        calls: Sequence[tuple[Sequence[str], Sequence[Any]]],
+        calls: Sequence[NamesAndArgs],
         answers: list[Any],
         *,
         asking: bool = False,
@@ -167,11 +181,11 @@ class Line(Kept):
         self,
         command: bytes,
         script: bytes,
-        calls: Sequence[tuple[Sequence[str], Sequence[Any]]],
+        calls: Sequence[NamesAndArgs],
         answers: list[Any],
         asking: bool,
     ) -> None:
-        packed = [hiredis.pack_command((command, script, len(names), *names, *args)) for names, args in calls]
+        packed = _packed(command, script, calls)
         if not asking and not self._replicas.number:
             await self._exchange(b"".join(packed), len(packed), answers)
             return
@@ -191,3 +205,7 @@ class Line(Kept):
                 self._have = found[-1] if isinstance(found[-1], int) else 0
                 enough = self._have >= self._replicas.number
                 answers += [one if enough or isinstance(one, ResponseError) else None for one in executed]
+
+
+def _packed(command: bytes, script: bytes, calls: Sequence[NamesAndArgs]) -> list[bytes]:
+    return [hiredis.pack_command((command, script, len(names), *names, *args)) for names, args in calls]

@@ -12,6 +12,7 @@ from redis.exceptions import AskError, MovedError, NoScriptError, RedisError, Re
 from heartroom.store.cluster import HOPS, NOT_NOW, PAUSE_S, Table, address_of
 from heartroom.store.line import Line, Replicas
 from heartroom.store.urls import Address
+from heartroom.store.wire import Done
 
 
 class Call(NamedTuple):
@@ -43,6 +44,15 @@ class Lines:
         self._source: Final = source
         self._replicas: Final = replicas
         self._lines: dict[Address, Line] = {}
+
+    def begin(self, calls: Sequence[Call], answers: list[Any], done: Done) -> bool:
+        """See `Line.begin`: can be done where all slots are known to be served by one node. What is answered
+        with an error may have to be called elsewhere, by `call_all`."""
+        (address, *others) = {self._table.known(call.slot) for call in calls}
+        line = self._lines.get(address) if address is not None and not others else None
+        if line is None or self._table.stale:
+            return False
+        return line.begin([call[1:] for call in calls], answers, done)
 
     async def call_all(self, calls: Sequence[Call]) -> list[Answer]:
         """What became of each call. A node that does not answer costs its own calls their answers and no

@@ -7,12 +7,13 @@ reads the truth back from the log.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import secrets
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Hashable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,6 +33,7 @@ from heartroom.store.line import Behind, Line, Replicas
 from heartroom.store.lines import Call, Lines
 from heartroom.store.probe import Failures, Probe
 from heartroom.store.urls import client, follow, parse
+from heartroom.tasks import end
 
 _log = structlog.get_logger(__name__)
 
@@ -246,6 +248,7 @@ class Store:
             self._ears = NodeEars(self.redis, self.node)
             self._line = Line(self.redis, self._sources["commit"], timeout_s, self.replicas)
         self._probe: Final = Probe(self.redis, self.table, self._sources["probe"], replicas)
+        self._tasks: Final[set[asyncio.Task[None]]] = set()
         self._leased = False
         self._dead: deque[str] = deque(maxlen=16)
         self._offset_ms: float = time.time() * 1000 - time.monotonic() * 1000
@@ -402,21 +405,80 @@ class Store:
             fresh = secrets.randbelow(2**31 - 1) + 1
             await self._call("renew", [keys.session(sid), keys.log(sid)], [epoch, fresh, version, stored_ms])
 
+    def begin(self, commits: Sequence[Commit], done: Callable[[list[Outcome]], None]) -> None:
+        """Does what `commit` does, without making anybody wait: later, and once, `done` is called with what
+        became of each. Where `commit` would raise, that is `UNKNOWN`."""
+        places, calls = self._calls(commits)
+        answers: list[Any] = []
+
+        def told(error: RedisError | None) -> None:
+            if error is not None:
+                metrics.STORE_FAILURES.inc()
+                if self.table is not None:
+                    self.table.doubt()
+            outcomes, refused = self._outcomes(places, answers, len(commits))
+            if refused and error is None:  # the script is not known there, or the slot has moved
+                self._spawn(self._at_length(commits, refused, outcomes, done))
+            else:
+                done(outcomes)
+
+        if self.table is not None:
+            begun = self._lines.begin(calls, answers, told)
+        else:
+            begun = self._line.begin([call[1:] for call in calls], answers, told)
+        if not begun:
+            self._spawn(self._at_length(commits, range(len(commits)), [UNKNOWN] * len(commits), done))
+
+    async def _at_length(
+        self,
+        commits: Sequence[Commit],
+        places: Sequence[int],
+        outcomes: list[Outcome],
+        done: Callable[[list[Outcome]], None],
+    ) -> None:
+        try:
+            found = await self.commit([commits[place] for place in places])
+        except Away:
+            pass
+        except Exception:  # whatever it is, those who wait must be told
+            _log.exception("commit failed")
+        else:
+            for place, outcome in zip(places, found, strict=True):
+                outcomes[place] = outcome
+        done(outcomes)
+
+    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
     async def commit(self, commits: Sequence[Commit]) -> list[Outcome]:
         """Appends each of `commits` (of different sessions) to its log, in one round trip.
 
         Raises `Away`: some may have been stored.
         """
+        places, calls = self._calls(commits)
         if self.table is not None:
-            return await self._commit_by_slot(commits)
-        names, args = self._packed(commits, "")
+            return await self._commit_by_slot(commits, places, calls)
         try:
-            now_ms, *results = await self._line.call(names, args)
+            answer = await self._line.call(*calls[0][1:])
         except _FAILURES as error:
             metrics.STORE_FAILURES.inc()
             raise Away(str(error)) from error
-        self._heard(now_ms)
-        return [(result, now_ms) for result in results]
+        return self._outcomes(places, [answer], len(commits))[0]
+
+    def _calls(self, commits: Sequence[Commit]) -> tuple[Sequence[Sequence[int]], list[Call]]:
+        """The calls of the script that store `commits`, each with the places of those that it stores."""
+        if self.table is None:
+            return (range(len(commits)),), [Call(0, *self._packed(commits, ""))]
+        dead = ",".join(["", *self._dead, ""])
+        by_slot: dict[int, list[int]] = {}
+        for place, commit in enumerate(commits):
+            by_slot.setdefault(slot_of(keys.session(commit.sid)), []).append(place)
+        return list(by_slot.values()), [
+            Call(slot, *self._packed((commits[place] for place in places), dead))
+            for slot, places in by_slot.items()
+        ]
 
     def _packed(self, commits: Iterable[Commit], dead: str) -> tuple[list[str], list[Any]]:
         names: list[str] = []
@@ -426,25 +488,38 @@ class Store:
             args += (commit.epoch, commit.version, commit.before_ms, commit.body, commit.ttl_s)
         return names, args
 
-    async def _commit_by_slot(self, commits: Sequence[Commit]) -> list[Outcome]:
-        dead = ",".join(["", *self._dead, ""])
-        by_slot: dict[int, list[int]] = {}
-        for place, commit in enumerate(commits):
-            by_slot.setdefault(slot_of(keys.session(commit.sid)), []).append(place)
-        calls = [
-            Call(slot, *self._packed((commits[place] for place in places), dead))
-            for slot, places in by_slot.items()
-        ]
-        outcomes = [UNKNOWN] * len(commits)
-        for places, (answer, moving) in zip(by_slot.values(), await self._lines.call_all(calls), strict=True):
-            if answer is None:
-                continue
-            now_ms, *results = answer
+    def _outcomes(
+        self, places: Sequence[Sequence[int]], answers: Sequence[Any], count: int
+    ) -> tuple[list[Outcome], list[int]]:
+        """What became of each of `count` commits, and the places of those whose calls were answered with
+        errors. Those that were not answered, the last, are `UNKNOWN`."""
+        if self.table is None and answers and isinstance(answers[0], list):  # nearly always, and often
+            now_ms, *results = answers[0]
             self._heard(now_ms)
-            for place, result in zip(places, results, strict=True):
-                outcomes[place] = result, now_ms
-                if moving and result == STORED:
-                    await self._tell_where_they_are(commits[place], now_ms)
+            return [(result, now_ms) for result in results], []
+        outcomes = [UNKNOWN] * count
+        refused: list[int] = []
+        for where, answer in zip(places, answers, strict=False):
+            if isinstance(answer, list):
+                now_ms, *results = answer
+                self._heard(now_ms)
+                for place, result in zip(where, results, strict=True):
+                    outcomes[place] = result, now_ms
+            else:
+                refused += where
+        return outcomes, refused
+
+    async def _commit_by_slot(
+        self, commits: Sequence[Commit], places: Sequence[Sequence[int]], calls: Sequence[Call]
+    ) -> list[Outcome]:
+        answers = await self._lines.call_all(calls)
+        outcomes, _ = self._outcomes(places, [answer.value for answer in answers], len(commits))
+        for where, answer in zip(places, answers, strict=True):
+            if answer.moving:
+                for place in where:
+                    result, now_ms = outcomes[place]
+                    if result == STORED:
+                        await self._tell_where_they_are(commits[place], now_ms)
         return outcomes
 
     async def _tell_where_they_are(self, commit: Commit, now_ms: int) -> None:
@@ -620,7 +695,8 @@ class Store:
             return bool(await self.redis.exists(keys.RESTORING))
 
     async def aclose(self) -> None:
-        """Closes all connections."""
+        """Closes all connections. Nobody hears of commits that are under way."""
+        await end(self._tasks)
         await self._ears.aclose()
         await self._probe.aclose()
         with contextlib.suppress(RedisConnectionError):

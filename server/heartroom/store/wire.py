@@ -22,6 +22,9 @@ from redis.exceptions import InvalidResponse, RedisError, ResponseError
 _MORE: Final = object()
 """What the reader returns as long as an answer is not whole."""
 
+Done = Callable[[RedisError | None], None]
+"""Told that all is answered; or why nothing more will be."""
+
 
 class Wire(asyncio.Protocol):
     """One connection, on which one asks at a time. It is never given back: after any failure it is closed."""
@@ -39,10 +42,16 @@ class Wire(asyncio.Protocol):
         self._reader: Final = hiredis.Reader(
             protocolError=InvalidResponse, replyError=parse_error, notEnoughData=_MORE
         )
-        self._waiting: asyncio.Future[None] | None = None
+        self._done: Done | None = None
+        """Who is told, if somebody has asked."""
         self._answers: list[Any] = []
         self._left = 0
         """Answers that are still to come."""
+        self._next: asyncio.Future[None] | None = None
+        """Who asks after that."""
+        self._patience_s = 0.0
+        self._begun_s = 0.0
+        self._watch: asyncio.TimerHandle | None = None
         self.open = True
 
     @classmethod
@@ -57,21 +66,50 @@ class Wire(asyncio.Protocol):
         transport.set_protocol(wire)
         return wire
 
-    async def ask(self, packed: bytes, count: int, answers: list[Any]) -> None:
-        """Writes commands and appends their `count` answers to `answers`, as they come; errors that are
-        answered are appended as `ResponseError`.
+    @property
+    def idle(self) -> bool:
+        """Whether one may ask."""
+        return self._done is None and self.open
 
-        Raises `ConnectionError`; and any `RedisError` that is no mere answer (the server is still loading).
-        """
+    def begin(self, packed: bytes, count: int, answers: list[Any], done: Done, patience_s: float = 0) -> None:
+        """Writes commands; only when `idle`. Their `count` answers are appended to `answers`, as they come,
+        errors too, as `ResponseError`. Then `done` is called. What else may happen it is told:
+        `ConnectionError`; `TimeoutError` if it takes longer than `patience_s` (0: others mind that); and any
+        `RedisError` that is no mere answer (the server is still loading)."""
+        self._transport.write(packed)
+        self._answers, self._left, self._done = answers, count, done
+        if patience_s:
+            # One timer for a long row of questions: when its time comes, it looks at the one under way.
+            loop = asyncio.get_running_loop()
+            self._patience_s, self._begun_s = patience_s, loop.time()
+            if self._watch is None:
+                self._watch = loop.call_later(patience_s, self._look)
+
+    async def ask(self, packed: bytes, count: int, answers: list[Any]) -> None:
+        """The same for one who waits: returns when `done` would be called, and raises what it would be told.
+        Not for two at a time, but whatever was begun before is waited for."""
+        loop = asyncio.get_running_loop()
+        while self.open and not self.idle:
+            self._next = loop.create_future()
+            await self._next
         if not self.open:
             raise exceptions.ConnectionError("the connection was closed")
-        self._answers, self._left = answers, count
-        self._waiting = asyncio.get_running_loop().create_future()
-        self._transport.write(packed)
+        waiting: asyncio.Future[None] = loop.create_future()
+
+        def done(error: RedisError | None) -> None:
+            if waiting.done():  # cancelled, and who waited has not come round to hear of it
+                return
+            if error is None:
+                waiting.set_result(None)
+            else:
+                waiting.set_exception(error)
+
+        self.begin(packed, count, answers, done)
         try:
-            await self._waiting
+            await waiting
         except BaseException:  # cancelled, too: what is answered later must be nobody's
-            self._give_up()
+            if self._done in (done, None):  # and nobody else has begun anything meanwhile
+                self._give_up(exceptions.ConnectionError("nobody waits for it any more"))
             raise
 
     def data_received(self, data: bytes) -> None:
@@ -82,16 +120,14 @@ class Wire(asyncio.Protocol):
             while (answer := reader.gets()) is not _MORE:
                 if isinstance(answer, hiredis.PushNotification):
                     continue
-                if self._waiting is None:
+                if self._done is None:
                     raise InvalidResponse("an answer to nothing")
                 if isinstance(answer, RedisError) and not isinstance(answer, ResponseError):
                     raise answer
                 self._answers.append(answer)
                 self._left -= 1
                 if not self._left:
-                    waiting, self._waiting = self._waiting, None
-                    if not waiting.done():  # cancelled, and who waited has not come round to hear of it
-                        waiting.set_result(None)
+                    self._finish(None)
         except RedisError as error:
             self._give_up(error)
 
@@ -100,9 +136,29 @@ class Wire(asyncio.Protocol):
         self._give_up(exceptions.ConnectionError(f"the connection was lost: {exc or 'closed by the server'}"))
         self._before.connection_lost(exc)
 
-    def _give_up(self, error: RedisError | None = None) -> None:
+    def _look(self) -> None:
+        self._watch = None
+        if self._done is None or not self._patience_s:
+            return
+        loop = asyncio.get_running_loop()
+        left_s = self._begun_s + self._patience_s - loop.time()
+        if left_s > 0:
+            self._watch = loop.call_later(left_s, self._look)
+        else:
+            self._give_up(exceptions.TimeoutError("no answer in time"))
+
+    def _give_up(self, error: RedisError) -> None:
         self.open = False
-        waiting, self._waiting = self._waiting, None
-        if waiting is not None and error is not None and not waiting.done():
-            waiting.set_exception(error)
+        if self._watch is not None:
+            self._watch.cancel()
+        self._finish(error)
         self._transport.abort()
+
+    def _finish(self, error: RedisError | None) -> None:
+        done, self._done = self._done, None
+        self._patience_s = 0.0
+        if done is not None:
+            done(error)
+        following, self._next = self._next, None
+        if following is not None and not following.done():
+            following.set_result(None)
