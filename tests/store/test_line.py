@@ -130,6 +130,15 @@ async def test_who_has_begun_is_told_when_the_line_is_cut(line: Line, own: Store
 
 
 @pytest.mark.parametrize("way", ["wire"], indirect=True)
+async def test_a_line_that_has_just_been_closed_here_is_not_written_to(line: Line) -> None:
+    assert await told(line, "a") == [b"a", 1]
+    wire: Any = line._wire
+    wire._transport.abort()
+    assert not Begun(line, "b").begun
+    assert await told(line, "c") == [b"c", 2], "it has connected anew"
+
+
+@pytest.mark.parametrize("way", ["wire"], indirect=True)
 async def test_what_takes_too_long_is_told_and_is_no_answer_to_the_next(
     line: Line, own: StoreProcess
 ) -> None:

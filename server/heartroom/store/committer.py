@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 
 from heartroom import metrics
-from heartroom.store.store import CONFLICT, STORED, Commit, Outcome, Store
+from heartroom.store.store import CONFLICT, STORED, UNKNOWN, Commit, Outcome, Store
 from heartroom.tasks import at_most
 
 _log = structlog.get_logger(__name__)
@@ -98,7 +98,12 @@ class Committer:
         self._batch, self._waiting = self._waiting[: self._largest], self._waiting[self._largest :]
         self._last = len(self._batch)
         self._began_s = time.perf_counter()
-        self._store.begin([commit for commit, _ in self._batch], self._stored)
+        commits = [commit for commit, _ in self._batch]
+        try:
+            self._store.begin(commits, self._stored)
+        except Exception:  # whatever it is, those who wait must be told
+            _log.exception("commit failed")
+            self._stored([UNKNOWN] * len(commits))
 
     def _stored(self, outcomes: Sequence[Outcome]) -> None:
         if self._closed:

@@ -52,7 +52,7 @@ class Wire(asyncio.Protocol):
         self._patience_s = 0.0
         self._begun_s = 0.0
         self._watch: asyncio.TimerHandle | None = None
-        self.open = True
+        self._lost = False
 
     @classmethod
     def on(cls, connection: AbstractConnection) -> Self | None:
@@ -65,6 +65,11 @@ class Wire(asyncio.Protocol):
             return None
         transport.set_protocol(wire)
         return wire
+
+    @property
+    def open(self) -> bool:
+        """Whether it is good for anything: uvloop refuses to write to what has just been closed."""
+        return not self._lost and not self._transport.is_closing()
 
     @property
     def idle(self) -> bool:
@@ -89,7 +94,7 @@ class Wire(asyncio.Protocol):
         """The same for one who waits: returns when `done` would be called, and raises what it would be told.
         Not for two at a time, but whatever was begun before is waited for."""
         loop = asyncio.get_running_loop()
-        while self.open and not self.idle:
+        while self._done is not None:
             self._next = loop.create_future()
             await self._next
         if not self.open:
@@ -108,7 +113,7 @@ class Wire(asyncio.Protocol):
         try:
             await waiting
         except BaseException:  # cancelled, too: what is answered later must be nobody's
-            if self._done in (done, None):  # and nobody else has begun anything meanwhile
+            if self._done in (done, None):  # nobody else has begun anything meanwhile
                 self._give_up(exceptions.ConnectionError("nobody waits for it any more"))
             raise
 
@@ -148,7 +153,7 @@ class Wire(asyncio.Protocol):
             self._give_up(exceptions.TimeoutError("no answer in time"))
 
     def _give_up(self, error: RedisError) -> None:
-        self.open = False
+        self._lost = True
         if self._watch is not None:
             self._watch.cancel()
         self._finish(error)
