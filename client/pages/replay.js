@@ -16,7 +16,7 @@ import { message, missing, refusal } from './message.js';
 /** @typedef {import('../games.js').Game} Game */
 /** @typedef {import('../wire.js').View} View */
 /** @typedef {{ game: Game, names: string[], views: View[], times: number[], bots: boolean[], seat: number | null }} Recording one view and one time (ms) a position */
-/** @typedef {{ recording: Recording, at: number, playing: boolean, speed: string }} Kept when the page is drawn anew */
+/** @typedef {{ recording: Recording, at: number, playing: boolean, speed: string, table: unknown }} Kept when the page is drawn anew */
 
 /** How long a position stands, by the value of the choice. */
 const SPEEDS = /** @type {Record<string, number>} */ ({ slow: 2200, normal: 1200, fast: 500 });
@@ -148,6 +148,7 @@ class Viewer {
       share: (code) => app.share(code, null),
       replay: null,
       go: () => {},
+      kept: kept?.table,
     });
     this.#scrubber = h('input', { type: 'range', class: 'scrubber', min: 0, max: views.length - 1, value: 0, step: 1, 'data-role': 'scrubber', 'aria-label': t('replay.position'), oninput: () => this.#seek(Number(this.#scrubber.value)) });
     this.#playButton = this.#button('play', 'replay.play', 'play', () => this.#togglePlaying());
@@ -176,7 +177,7 @@ class Viewer {
 
   /** Where the reader is in it, and what was fetched. @returns {Kept} */
   kept() {
-    return { recording: this.#recording, at: this.#at, playing: this.#timer !== undefined, speed: this.#speed.value };
+    return { recording: this.#recording, at: this.#at, playing: this.#timer !== undefined, speed: this.#speed.value, table: this.#table.kept?.() };
   }
 
   destroy() {

@@ -110,6 +110,46 @@ def test_four_people_play_a_hand_to_its_end_and_have_the_same_score(
         one.page.wait_for_function(_READABLE, arg=[width, height])
 
 
+_SPEAK_NORWEGIAN_AT_THE_FEAST: Final = """() => new MutationObserver((_, observer) => {
+  if (!document.querySelector('.rising')) return;
+  observer.disconnect();
+  window.hearts = document.querySelectorAll('.rising .emblem').length;
+  localStorage.setItem('heartroom.settings', JSON.stringify({ language: 'nb' }));
+  dispatchEvent(new StorageEvent('storage', { key: 'heartroom.settings' }));
+}).observe(document, { childList: true, subtree: true })"""
+"""Another tab chooses it as soon as the feast has begun."""
+
+
+def test_a_feast_goes_on_in_another_language(new_context: NewContext, origin: str) -> None:
+    tables = together(new_context, origin, 4, target=ONE_HAND, pace="0")
+    for table in tables:
+        table.page.evaluate(_SPEAK_NORWEGIAN_AT_THE_FEAST)
+        table.pass_three()
+    for table in tables:
+        table.phase("playing")
+        table.play_on()
+    begun = tables[0].version
+    for trick in range(1, 12):  # however slow the machine is, it goes on
+        tables[0].as_far_as(begun + 4 * trick)
+        if trick == 8:
+            for table in tables:
+                table.page.emulate_media(reduced_motion="no-preference")
+    for table in tables:
+        table.phase("over")
+        expect(table.panel).to_have_attribute("data-panel", "over")
+    points = [int(tables[0].sheet()[f"total {seat}"]) for seat in SEATS]
+    for seat in SEATS:
+        feast = tables[seat].page.locator(".rising")
+        if points[seat] > min(points):
+            expect(feast).to_have_count(0)
+            continue
+        expect(tables[seat].page.locator("html")).to_have_attribute("lang", "nb")
+        expect(tables[seat].panel.locator('[data-role="winners"]')).to_contain_text("Du")
+        expect(feast).to_have_count(1)
+        assert feast.locator(".emblem").count() == tables[seat].page.evaluate("hearts") > 0
+        assert feast.evaluate("one => one.getAnimations({ subtree: true }).length") > 0
+
+
 def test_who_drops_is_replaced_by_a_bot_and_comes_back_to_the_seat(
     new_context: NewContext, origin: str
 ) -> None:
