@@ -80,6 +80,48 @@ def test_back_and_forward_lead_to_where_one_was_in_a_page(page: Page) -> None:
     page.wait_for_function("() => scrollY === 900")
 
 
+def test_back_leads_to_where_one_was_in_a_page_also_when_the_present_one_was_loaded_anew(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 600})
+    page.goto("/rules/heart-to-heart")
+    page.locator("h1").wait_for()
+    page.evaluate("scrollTo(0, 1500)")
+    page.evaluate("document.querySelector('.brand').click()")
+    page.locator(OURS).wait_for()
+    page.evaluate("scrollTo(0, 120)")
+    page.evaluate("""document.querySelector('[data-role="way-me"]').click()""")
+    page.locator('[data-role="recovery-input"]').wait_for()
+    page.reload()
+    page.locator('[data-role="recovery-input"]').wait_for()
+    page.go_back()
+    page.locator(OURS).wait_for()
+    page.wait_for_function("() => scrollY === 120")
+    page.go_back()
+    page.locator("h1", has_text="The rules").wait_for()
+    page.wait_for_function("() => scrollY === 1500")
+    # an address that is typed is one entry more
+    page.goto("/rules/hearts")
+    page.locator("h1", has_text="The rules").wait_for()
+    assert page.evaluate("history.state.entry") == 1
+    assert page.evaluate("scrollY") == 0
+
+
+def test_no_more_places_are_kept_than_anybody_goes_back_to(page: Page) -> None:
+    page.goto("/calendar")
+    page.locator('[data-role="month"]').wait_for()
+    page.evaluate(
+        """() => {
+          const way = (name) => document.querySelector(`[data-role="way-${name}"]`);
+          for (let i = 0; i < 150; i++) way(i % 2 ? 'live' : 'me').click();
+        }"""
+    )
+    kept = "JSON.parse(sessionStorage.getItem('heartroom.places'))"
+    assert page.evaluate(f"{kept}.entry") == 150
+    assert page.evaluate(f"{kept}.tops.map(([entry]) => entry)") == list(range(50, 150))
+    page.evaluate("sessionStorage.setItem('heartroom.places', '{\"entry\": 1, \"tops\": [7]}')")
+    page.reload()
+    page.locator('[data-role="live-empty"], [data-role="live"]').first.wait_for()
+
+
 def test_a_game_begins_by_one_click(page: Page) -> None:
     page.goto("/")
     page.locator(f'{OURS} [data-role="play"]').click()
