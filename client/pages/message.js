@@ -3,6 +3,7 @@
 import { emblem } from '../ui/card.js';
 import { pageTitle } from '../router.js';
 import { h, unbroken } from '../ui/dom.js';
+import { failureText } from '../ui/shell.js';
 
 /**
  * @param {import('../app.js').App} app
@@ -59,7 +60,7 @@ const PASSING = new Set(['private', 'crowded', 'unavailable']);
 export function refusal(app, code) {
   const { t } = app.i18n;
   const again = () => app.go(location.pathname);
-  if (PASSING.has(code)) return message(app, app.codeText(code), h('button', { type: 'button', class: 'button main', 'data-role': 'retry', onclick: again }, t('retry')));
+  if (PASSING.has(code)) return message(app, failureText(app, code), h('button', { type: 'button', class: 'button main', 'data-role': 'retry', onclick: again }, t('retry')));
   if (code !== 'sealed') return message(app, app.codeText(code));
   return message(app, app.codeText(code), h('a', { class: 'button main', href: '/daily', 'data-role': 'to-day' }, t('daily.toDay')));
 }

@@ -18,6 +18,8 @@ import { message, missing, refusal } from './message.js';
 /** @typedef {{ game: Game, names: string[], views: View[], times: number[], bots: boolean[], seat: number | null }} Recording one view and one time (ms) a position */
 /** @typedef {{ recording: Recording, at: number, playing: boolean, speed: string, table: unknown }} Kept when the page is drawn anew */
 
+/** A recording is larger than what is asked for elsewhere. */
+const PATIENCE_MS = 60_000;
 /** How long a position stands, by the value of the choice. */
 const SPEEDS = /** @type {Record<string, number>} */ ({ slow: 2200, normal: 1200, fast: 500 });
 
@@ -47,7 +49,9 @@ function viewer(app, address, title, file, handed) {
       else shown = new Viewer(app, recording, title, file);
     },
     () => {
-      if (!asked.signal.aborted) message(app, t('replay.failed'));
+      if (asked.signal.aborted) return;
+      const again = () => app.go(location.pathname + location.search);
+      message(app, t('replay.failed'), h('button', { type: 'button', class: 'button main', 'data-role': 'retry', onclick: again }, t('retry')));
     },
   );
   return {
@@ -79,10 +83,10 @@ export function example(app, name, kept) {
  * @returns {Promise<Recording | string>} or the code of why there is none
  */
 async function fetchRecording(address, signal) {
-  const response = await fetch(address, { signal });
+  const response = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]) });
   if (!response.ok) {
-    const { code } = await response.json();
-    return code;
+    const answer = await response.json().catch(() => null); // of a proxy, maybe
+    return answer?.code ?? 'unavailable';
   }
   const [name, names, first, steps, bots = [], seat = null] = /** @type {any[]} */ (decode(await response.arrayBuffer()));
   const game = games.get(name);

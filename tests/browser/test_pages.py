@@ -222,6 +222,23 @@ def test_the_replay_of_a_game_that_goes_on(page: Page, complaints: Complaints) -
     expect(page.locator("h1")).to_have_text("This game is still going on.")
 
 
+def test_a_replay_that_could_not_be_fetched_is_asked_for_again(page: Page, complaints: Complaints) -> None:
+    complaints.expect(f"{AWAY}|status of 502")
+    address = "**/api/replays/**"
+    page.route(address, lambda route: route.abort())
+    page.goto("/examples/heart-to-heart#41")
+    expect(page.locator("h1")).to_have_text("The game could not be fetched.")
+    page.unroute(address)
+    page.route(
+        address, lambda route: route.fulfill(status=502, content_type="text/html", body="<h1>Bad Gateway")
+    )
+    page.locator('[data-role="retry"]').click()
+    expect(page.locator("h1")).to_have_text("The server cannot answer just now. Try again in a moment.")
+    page.unroute(address)
+    page.locator('[data-role="retry"]').click()
+    HeartTable(page).version(41)
+
+
 def test_the_rules_lead_to_a_game_and_to_the_example(page: Page) -> None:
     page.goto("/")
     page.locator(f'{OURS} [data-role="rules"]').click()
