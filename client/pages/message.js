@@ -13,8 +13,9 @@ import { failureText } from '../ui/shell.js';
  */
 export function message(app, text, ...more) {
   const { t } = app.i18n;
+  const kind = more.some(Boolean) ? 'plain' : 'main';
   app.put(
-    h('main', { class: 'message', id: 'main', tabindex: -1 }, emblem('hearts', 'message-heart'), h('h1', null, unbroken(text, t('home.codeExample'))), h('div', { class: 'choices' }, more, h('a', { class: `button ${more.length ? 'plain' : 'main'}`, href: '/', 'data-role': 'home' }, t('nav.home')))),
+    h('main', { class: 'message', id: 'main', tabindex: -1 }, emblem('hearts', 'message-heart'), h('h1', null, unbroken(text, t('home.codeExample'))), h('div', { class: 'choices' }, more, h('a', { class: `button ${kind}`, href: '/', 'data-role': 'home' }, t('nav.home')))),
   );
   document.title = pageTitle(text);
   return { title: text };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
@@ -13,6 +14,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from heartroom.client import NEW
 from tests.browser.conftest import AWAY, Complaints, NewContext
 from tests.browser.hearts import HeartsTable
+from tests.browser.keyboard import tab_to
 from tests.browser.layout import TWO_FRAMES, settles
 from tests.browser.served import Server
 from tests.browser.test_screens import apart, boxes
@@ -341,6 +343,69 @@ MUST: Final = {
 }
 """By step of the guide: a card that is refused, and the code with which."""
 STEPS: Final = 13
+
+
+_AT_ITS_END: Final = """(text) => {
+  const { scrollTop, clientHeight, scrollHeight } = document.querySelector(text);
+  return scrollTop > 0 && scrollTop + clientHeight >= scrollHeight - 1;
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 568), (568, 320), (1280, 800)])
+def test_the_guide_has_a_way_home_and_text_that_can_be_scrolled_by_keyboard(
+    new_context: NewContext, base_url: str, width: int, height: int
+) -> None:
+    page = new_context(viewport={"width": width, "height": height}, reduced_motion="reduce").new_page()
+    page.goto(f"{base_url}/learn/hearts")
+    HeartsTable(page).hand.wait_for()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Learn Hearts")
+    assert Axe().run(page).response["violations"] == []
+    text = page.locator(".lesson-text")
+    if text.evaluate("one => one.scrollHeight > one.clientHeight"):
+        tab_to(page, ".lesson-text")
+        page.keyboard.press("End")
+        page.wait_for_function(_AT_ITS_END, arg=".lesson-text")
+        # another step begins at its beginning
+        page.locator('[data-role="lesson-next"]').click()
+        assert text.evaluate("one => one.scrollTop") == 0
+    page.locator(".brand").click()
+    expect(page.locator(".home")).to_be_visible()
+
+
+@pytest.mark.parametrize("language", ["en", "nb"])
+def test_words_of_the_table_are_not_cut_on_the_smallest_phone(
+    new_context: NewContext, origin: str, language: str
+) -> None:
+    page = new_context(**{**CALM, "viewport": {"width": 320, "height": 568}, "locale": language}).new_page()
+    table = HeartsTable(page)
+    table.make(origin, target=ONE_HAND, pace="0")
+    table.start()
+    table.phase("passing")
+    table.pass_three()
+    table.phase("playing")
+    table.play_on()
+    begun = table.version
+    for trick in range(1, 12):
+        table.as_far_as(begun + 4 * trick)
+    table.phase("over")
+    expect(table.panel).to_have_attribute("data-panel", "over")
+    assert table.panel.locator("thead th").evaluate_all(_CUT) == []
+    table.panel.locator('[data-role="replay"]').click()
+    page.locator('[data-role="scrubber"]').wait_for()
+    words = page.locator(".info dt, .info dd")
+    assert words.evaluate_all(_CUT) == []
+    for row in (page.locator(".info dt"), page.locator(".info dd")):
+        across = boxes(row)
+        assert all(one[2] + 3 <= other[0] for one, other in pairwise(across))
+
+
+_CUT: Final = """(all) => all.map((one) => {
+  const range = document.createRange();
+  range.selectNodeContents(one);
+  const [text, box] = [range.getBoundingClientRect(), one.getBoundingClientRect()];
+  return [one.textContent, text.left < box.left - 1 || text.right > Math.min(innerWidth, box.right + 1)];
+}).filter(([, cut]) => cut).map(([text]) => text)"""
+"""What does not fit in where it stands."""
 
 
 def test_the_guide_is_walked_through_by_keyboard(new_context: NewContext, base_url: str) -> None:

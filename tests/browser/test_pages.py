@@ -195,6 +195,8 @@ def test_the_link_of_no_deal_says_so(page: Page) -> None:
     for code in ("HH1-N-AAAAAA9", "HH1-N-%3Cscript%3E", "no-code-at-all", "%00"):
         page.goto(f"/d/{code}")
         expect(page.locator("h1")).to_contain_text("This is no deal code.")
+        # which is the one way on
+        expect(page.locator('[data-role="home"]')).to_have_class("button main")
     page.locator('[data-role="home"]').click()
     expect(page.locator(f'{OURS} [data-role="play"]')).to_be_visible()
 
