@@ -241,6 +241,23 @@ async def test_a_node_of_a_cluster_is_not_taken_for_a_server_by_itself(shards: C
     await node(shards.url).ask_kind()
 
 
+@pytest.mark.parametrize("kind", sorted(BINARIES))
+async def test_a_node_of_a_cluster_that_has_no_slots_is_not_taken_for_a_server_by_itself(
+    node: Node, kind: str
+) -> None:
+    with servers() as (folder, started):
+        (port,) = free_ports(1)
+        server = Server(BINARIES[kind], port, folder / "one", cluster_enabled="yes")
+        started.append(server)
+        server.start()
+        # Redis' clusters have no numbered databases
+        for number in ("", "/1") if kind == "redis" else ("",):
+            store = node(f"redis://127.0.0.1:{port}{number}")
+            assert "redis+cluster://" in reason((await store.failures())[None])
+            with pytest.raises(Misnamed, match=r"redis\+cluster://"):
+                await store.ask_kind()
+
+
 async def test_a_server_by_itself_is_not_taken_for_a_cluster(node: Node) -> None:
     with servers() as (folder, started):
         (port,) = free_ports(1)

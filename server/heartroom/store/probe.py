@@ -16,7 +16,7 @@ from redis.asyncio import Redis
 from redis.exceptions import AskError, ClusterDownError, RedisError, ResponseError, TryAgainError
 
 from heartroom.store import keys
-from heartroom.store.cluster import OF_A_CLUSTER, Table, WrongKind, misnamed, slot_of
+from heartroom.store.cluster import OF_A_CLUSTER, Table, WrongKind, of_a_cluster, slot_of
 from heartroom.store.line import Behind, Kept, Replicas
 from heartroom.store.urls import Address
 
@@ -94,6 +94,8 @@ class Probe:
             failure = self._failure(answers)
         except (RedisError, OSError, TimeoutError) as error:
             failure = error
+            if self._table is None and of_a_cluster(error):  # it does not even let us connect
+                failure = WrongKind(OF_A_CLUSTER)
         if failure is not None and self._table is not None:
             self._table.doubt()
         return failure
@@ -115,7 +117,7 @@ class Probe:
         for answer in answers:
             if isinstance(answer, TryAgainError):
                 continue
-            if self._table is None and misnamed(answer):
+            if self._table is None and of_a_cluster(answer):
                 return WrongKind(OF_A_CLUSTER)
             if isinstance(answer, AskError):  # or MOVED: slots go from node to node, as they may
                 assert self._table is not None
