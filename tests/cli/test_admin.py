@@ -803,7 +803,7 @@ async def test_a_node_that_runs_while_its_store_is_restored_is_not_ready(place: 
 def test_no_key_is_forgotten_by_the_backup() -> None:
     """Every kind of key is in a backup, or named as one that is not."""
     known = {name for family in backup.FAMILIES for name in family.prefixes}
-    channels = (keys.node, keys.channel, keys.probe_channel)
+    channels = (keys.node, keys.channel, keys.probe_channel, keys.of_each_kind)
     for name, make in inspect.getmembers(keys, inspect.isfunction):
         if make in channels or name == "of_channel":
             continue

@@ -21,6 +21,7 @@ from heartroom.store import keys
 from heartroom.store.days import Days
 from heartroom.store.store import Store
 from heartroom.web.identity import COOKIE, Identity, pseudonym
+from tests.support.clusters import Cluster
 from tests.support.days import PAR, code, known_deal, winning, write
 from tests.support.games import CODE, GAME, pid
 from tests.support.serving import SECRET, Server
@@ -29,7 +30,7 @@ from tests.support.stores import BINARIES, PATIENCE_S, StoreProcess, eventually
 IDENTITY = Identity(SECRET)
 
 
-async def keep_known_deals(process: StoreProcess) -> None:
+async def keep_known_deals(process: StoreProcess | Cluster) -> None:
     """The deal of today, and of some days before and after, is the known one."""
     store = Store(process.url)
     today = dates.of(await store.time_ms())

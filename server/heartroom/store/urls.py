@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlencode
@@ -209,16 +209,31 @@ def _sturdy(pool: ConnectionPool) -> ConnectionPool:
     return pool
 
 
-_IN_SCRIPT: Final = re.compile("ACL failure in script|The user executing the script can't")
-"""What servers say of rights that a script lacks: an error like any other."""
+_NO_RIGHT: Final = re.compile(
+    "ACL failure in script|The user executing the script can't|Transaction discarded because of: NOPERM"
+)
+"""What servers say of rights that a script or a transaction lacks: an error like any other."""
 
 
 def locked_out(error: BaseException | None) -> bool:
     """Whether this is of a server that is there, and does not let us in or do what we must."""
+    return _caused_by(
+        error, lambda one: isinstance(one, AuthenticationError | AuthorizationError) or _right(one)
+    )
+
+
+def lacks_rights(error: BaseException | None) -> bool:
+    """Whether this is of a server that lets us in, and does not let us do what we must."""
+    return _caused_by(error, _right)
+
+
+def _right(error: BaseException) -> bool:
+    return isinstance(error, NoPermissionError) or _NO_RIGHT.match(str(error)) is not None
+
+
+def _caused_by(error: BaseException | None, that: Callable[[BaseException], bool]) -> bool:
     while error is not None:
-        if isinstance(error, AuthenticationError | AuthorizationError | NoPermissionError):
-            return True
-        if _IN_SCRIPT.match(str(error)):
+        if that(error):
             return True
         error = error.__cause__  # redis-py says that the connection failed, and only there why
     return False
