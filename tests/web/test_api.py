@@ -255,7 +255,11 @@ def test_what_cannot_be_asked_for(somebody: Person) -> None:
     ):
         assert somebody.refused("GET", path) == (400, "malformed")
     assert somebody.refused("GET", "/api/live?game=chess") == (400, "unknown_game")
-    assert somebody.refused("GET", f"/api/daily/{today}/board?group=none") == (404, "no_group")
+    for group in ("none", "%7Dx", "x%7D%7By", "A" * 13):
+        assert somebody.refused("GET", f"/api/daily/{today}/board?group={group}") == (404, "no_group")
+        assert somebody.refused("GET", f"/api/groups/{group}") == (404, "no_group")
+        for deed in ("join", "leave"):
+            assert somebody.refused("POST", f"/api/groups/{group}/{deed}") == (404, "no_group")
 
 
 # -- cheating that fails

@@ -373,7 +373,7 @@ class House:
         self._failing = {lane: before.get(lane, now) for lane in failures}
         shut_out = {lane for lane, failure in failures.items() if locked_out(failure)}
         newly = shut_out - self._shut_out
-        self._shut_out = failures.keys() & (self._shut_out | newly)
+        self._shut_out = {lane for lane in failures if lane in self._shut_out | newly}
         for lane, failure in failures.items():
             # also if it was away before: now somebody must do something about it
             if lane not in before or lane in newly:
