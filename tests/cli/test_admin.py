@@ -567,6 +567,41 @@ async def test_a_backup_goes_through_pipes_too(place: Place) -> None:
         await store.aclose()
 
 
+async def test_a_backup_is_nobody_else_s_whatever_lies_where_it_goes(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_text("theirs")
+    (tmp_path / "file.part").symlink_to(tmp_path / "theirs")
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "file").chmod(0o644)
+    await run(place, "backup", str(tmp_path / "file"))
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600
+    assert not (tmp_path / "file").is_symlink()
+    assert (tmp_path / "theirs").read_text() == "theirs"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["file", "file.part", "theirs"]  # noqa: ASYNC240
+
+
+async def test_two_backups_to_one_file_do_not_mix(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(place.url)
+    try:
+        await begin(store)
+        file, read, halves = tmp_path / "file", backup._read, list[str]()
+
+        async def meanwhile(asked: Store, family: backup.Family, tag: str) -> backup.Bundle:
+            if not halves:
+                halves.append("the other is made while one is half written")
+                await run(place, "backup", str(file))
+            return await read(asked, family, tag)
+
+        monkeypatch.setattr(backup, "_read", meanwhile)
+        await run(place, "backup", str(file))
+        with file.open("rb") as made:
+            backup.check(made)
+        assert list(tmp_path.iterdir()) == [file]  # noqa: ASYNC240
+    finally:
+        await store.aclose()
+
+
 async def test_where_nothing_can_be_written_it_says_where(place: Place, tmp_path: Path) -> None:
     said = await refused(place, "backup", str(tmp_path / "nowhere" / "file"))
     assert said.startswith(f"Error: {tmp_path / 'nowhere'}")
@@ -1081,6 +1116,7 @@ def test_a_store_that_is_not_there_is_an_error_of_one_line() -> None:
         ["end", "AAAAAAAAAAAA", "--reason", ""],
         ["hide-name", "AAAAAAAAAAAA", "--reason", " \t"],
         ["hide-row", "2026-11-30", "AAAAAAAAAAAA", "--reason", "\n"],
+        ["end", "AAAAAAAAAAAA", "--reason", "\udcff"],
         ["hide-row", "yesterday", "AAAAAAAAAAAA", "--reason", "r"],
         ["rebuild", "2026-11-31"],
         ["restore", "/no/such/file"],

@@ -5,18 +5,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+import structlog
+from click.testing import CliRunner
 from redis import Redis
 
+from heartroom.cli import main
 from heartroom.client import Rejected
 from heartroom.store.store import Store
 from tests.support.clusters import cluster
-from tests.support.games import CODE, GAME, WINNING
+from tests.support.games import CODE, GAME, WINNING, begin
 from tests.support.serving import SECRET, Server
 from tests.support.stores import BINARIES, StoreProcess, eventually
 from tests.web.test_api import Person, keep_known_deals
@@ -132,6 +136,36 @@ async def test_the_rights_that_the_guide_gives_are_enough_to_play_on_a_cluster()
             server.stop()
         for shard in place.primaries:
             assert shard.ask("ACL", "LOG") == []
+
+
+def test_the_rights_that_the_guide_gives_are_enough_for_who_runs_the_house(
+    own: StoreProcess, tmp_path: Path
+) -> None:
+    url = heartroom(own)
+    sid = asyncio.run(begun(url))
+    for arguments in (
+        ["nodes"],
+        ["sessions"],
+        ["session", "--reveal", "--", sid],
+        ["end", "--reason", "r", "--", sid],
+        ["actions"],
+        ["backup", str(tmp_path / "file")],
+        ["restore", "--force", str(tmp_path / "file")],
+    ):
+        done = CliRunner().invoke(main, ["admin", *arguments], env={"HEARTROOM_REDIS_URL": url})
+        assert done.exit_code == 0, (arguments, done.output)
+    structlog.reset_defaults()
+    logging.getLogger().handlers.clear()
+    with Redis(unix_socket_path=own.socket) as redis:
+        assert redis.acl_log() == []
+
+
+async def begun(url: str) -> str:
+    store = Store(url)
+    try:
+        return await begin(store)
+    finally:
+        await store.aclose()
 
 
 NARROW = {
