@@ -104,7 +104,7 @@ const CHANGED = 13;
 export const CHAIRS = /** @type {const} */ (['open', 'here', 'lost', 'away', 'bot']);
 
 /** *Errors* that say why a session cannot be looked at, whether for the first time or any longer. */
-const TURNS_AWAY = new Set(['no_session', 'private', 'sealed', 'crowded']);
+const TURNS_AWAY = new Set(['no_session', 'unreadable', 'private', 'sealed', 'crowded']);
 
 /** Requests that are about the session that is looked at. */
 const AT_TABLE = new Set([SIT, STAND, START]);

@@ -270,7 +270,7 @@ test('what was asked of a table is forgotten with it', () => {
 });
 
 test('who is turned away has no table any more, and is shown it again when it is told', () => {
-  for (const code of ['private', 'no_session', 'sealed', 'crowded']) {
+  for (const code of ['private', 'no_session', 'unreadable', 'sealed', 'crowded']) {
     const { wire, sent, open } = joined(5);
     /** @type {string[]} */
     const errors = [];

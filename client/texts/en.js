@@ -356,6 +356,7 @@ export default {
     'code.not_joined': 'The table had to be set again. Try once more.',
     'code.not_seated': 'You are only watching this game.',
     'code.no_session': 'There is no such game, or it has expired.',
+    'code.unreadable': 'This game is damaged and cannot be shown.',
     'code.unknown_game': 'This game is not known here.',
     'code.bad_options': 'The game cannot be played like that.',
     'code.bad_name': 'A name has 1 to 20 characters, all of them visible.',

@@ -356,6 +356,7 @@ export default {
     'code.not_joined': 'Bordet måtte dekkes på nytt. Prøv en gang til.',
     'code.not_seated': 'Du ser bare på dette partiet.',
     'code.no_session': 'Det finnes ikke noe slikt parti, eller så er det utløpt.',
+    'code.unreadable': 'Dette partiet er skadet og kan ikke vises.',
     'code.unknown_game': 'Dette spillet er ikke kjent her.',
     'code.bad_options': 'Spillet kan ikke spilles slik.',
     'code.bad_name': 'Et navn har 1 til 20 tegn, alle synlige.',

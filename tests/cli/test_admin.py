@@ -25,6 +25,7 @@ from click.testing import CliRunner, Result
 from redis import Redis
 
 from heartroom.admin import backup, looking
+from heartroom.admin.broken import Broken
 from heartroom.cli import main
 from heartroom.games.game import Refused
 from heartroom.leaderboards import results
@@ -164,7 +165,7 @@ async def reasons(place: Place) -> list[tuple[str, str, str]]:
 async def everything(store: Store) -> dict[bytes, Any]:
     """All that a backup should have, but for what a restore changes on purpose."""
     found: dict[bytes, Any] = {}
-    async for bundle in backup._bundles(store):
+    async for bundle in backup._bundles(store, Broken()):
         for name, kind, expires_ms, value in bundle.keys:
             if name.startswith("hr:s:"):
                 value = {field: one for field, one in value.items() if field not in (b"epoch", b"nodes")}
@@ -469,6 +470,129 @@ async def test_a_day_s_boards_are_built_anew_from_logs(place: Place, node: Node)
     assert (again["right"], again["entered"], again["removed"]) == (3, 0, 0)
 
 
+async def test_a_rebuilt_board_has_what_the_logs_say_and_nothing_else(place: Place, node: Node) -> None:
+    redis: Any = node.house.store.redis
+    boards, all_time = node.boards.of_day(node.day), node.boards.all_time
+    zed, ada, eve, bob, old = (pid() for _ in range(5))
+    for player, name in ((zed, "Zed"), (ada, "Ada"), (eve, "Eve"), (bob, "Bob")):
+        await node.house.rename(player, name)
+        await node.won(player)
+    result = await node.boards.result(node.day, zed)
+    assert result is not None
+    await boards.enter(old, "", 1, results.pack(result), (result.by_time, result.by_moves))  # its log expired
+    by = [*((boards, name) for name in results.BOARDS), *((all_time, name) for name in results.ALL_TIME)]
+    good = [await one.page(name, "") for one, name in by]
+
+    for slot, name in ((node.day, "time"), (node.day, "moves"), (keys.ALL_TIME, "wins")):
+        strays: dict[Any, float] = {"ghost\nGhost\nAAAAAAAAAAAAAAAA": 60, f"zed\nZedd\n{zed}": 1, "no row": 2}
+        await redis.zadd(keys.board(slot, name), {**strays, b"\xff\n\xff\n\xff": 3})
+        await redis.zadd(keys.board(slot, name), {f"ada\nAda\n{ada}": 0.5})
+    await redis.zadd(keys.board(node.day, "time"), {f"bob\nBob\n{bob}": "inf"})
+    await redis.zadd(keys.board(node.day, "moves"), {f"\n\n{old}": 7})
+    for slot in (node.day, keys.ALL_TIME):
+        await redis.hdel(keys.rows(slot), eve)
+        await redis.hset(keys.facts(slot), "B" * 16, "1 x")
+        await redis.hset(keys.rows(slot), b"\xff", "x")
+        await redis.hset(keys.rows(slot), "C" * 16, "x")
+    done = await told(place, "rebuild", node.day)
+    assert (done["right"], done["entered"], done["unproved"]) == (1, 3, 1)
+    assert done["removed"] > 8
+    for (one, name), page in zip(by, good, strict=True):
+        assert await one.page(name, "") == page, name
+        assert await one.total() == (5 if one is boards else 4)
+    assert await told(place, "rebuild", node.day) == {
+        **{"right": 4, "entered": 0, "removed": 0, "hidden": 0, "unfinished": 0, "unproved": 1},
+    }
+
+
+async def test_a_board_that_is_no_board_is_built_anew(place: Place, node: Node) -> None:
+    redis, player = node.house.store.redis, pid()
+    await node.won(player)
+    good = await node.boards.of_day(node.day).page("time", "")
+    for key in (keys.board(node.day, "time"), keys.rows(node.day), keys.facts(node.day)):
+        await redis.delete(key)
+        await redis.set(key, "x")
+        await run(place, "rebuild", node.day)
+        assert await node.boards.of_day(node.day).page("time", "") == good
+
+
+# -- what cannot be read
+
+
+async def partly(place: Place, *arguments: str) -> tuple[Any, list[str]]:
+    """What a command prints, as JSON, and says that did what it could."""
+    done = await asyncio.to_thread(typed, place, *arguments, "--json")
+    assert done.exit_code == 3, done.output
+    return json.loads(done.stdout), done.stderr.splitlines()
+
+
+async def test_one_broken_session_does_not_keep_from_the_others(place: Place, node: Node) -> None:
+    redis = node.house.store.redis
+    player = pid()
+    whole = (await node.won(player)).sid
+    garbage, table, odd, oddlog = [await begin(node.house.store, pid()) for _ in range(4)]
+    await redis.hset(keys.session(table), "game", "hearts")
+    for sid in (garbage, table):
+        await redis.rpush(keys.log(sid), "garbage")
+    await redis.delete(keys.session(odd))
+    await redis.set(keys.session(odd), "x")
+    await redis.set(keys.log(oddlog), "x")
+    listed, said = await partly(place, "sessions")
+    assert [one["session"] for one in listed] == [pseudonym(whole)]
+    assert len(said) == 4
+    for sid in (garbage, table, odd, oddlog):
+        assert [sid in line for line in said] == [False] * 4
+        assert sum(pseudonym(sid) in line for line in said) == 1
+    listed, said = await partly(place, "sessions", "--live")
+    assert ([one["session"] for one in listed], len(said)) == ([pseudonym(whole)], 4)
+    counts, said = await partly(place, "rebuild", node.day)
+    assert (counts["right"], len(said)) == (1, 1), "logs of other games do not matter to a day"
+    for sid, reason in (
+        (garbage, "entry 1 of 1 of its log"),
+        (table, "entry 1 of 1 of its log"),
+        (odd, "it is none"),
+        (oddlog, "its log: what lies at its key is of another type"),
+    ):
+        for arguments in (("session", sid), ("end", sid, "--reason", "r")):
+            assert reason in await refused(place, *arguments)
+        assert reason in await refused(place, "session", pseudonym(sid))
+    assert [one[0] for one in await reasons(place)] == ["rebuild"]
+    await run(place, "end", await begin(node.house.store, pid()), "--reason", "r")
+
+
+async def test_a_log_that_the_rules_do_not_have_is_named(place: Place, house: House) -> None:
+    sid = await begin(house.store, pid())
+    await house.store.redis.rpush(keys.log(sid), b"1700000000000" + pack(Deed(0, 1, ("explode", "x"))))
+    for arguments in (("session", sid), ("end", sid, "--reason", "r")):
+        said = await refused(place, *arguments)
+        assert pseudonym(sid) in said
+        assert "log" in said
+
+
+async def test_of_what_cannot_be_read_the_first_is_named_and_the_rest_is_counted(
+    place: Place, house: House
+) -> None:
+    for _ in range(14):
+        await house.store.redis.rpush(keys.log(await begin(house.store, pid())), "garbage")
+    await house.store.redis.rpush(keys.ACTIONS, "garbage")
+    listed, said = await partly(place, "sessions")
+    assert (listed, len(said), said[-1]) == ([], 11, "Warning: and 4 more")
+    listed, said = await partly(place, "actions")
+    assert (listed, len(said)) == ([], 1)
+    assert said[0].startswith("Warning: action 1 of 1 cannot be read: ")
+
+
+async def test_a_player_whose_attempt_cannot_be_read_keeps_the_row(place: Place, node: Node) -> None:
+    player = pid()
+    room = await node.won(player)
+    await node.house.store.redis.rpush(keys.log(room.sid), "garbage")
+    before = await node.boards.of_day(node.day).page("time", player)
+    counts, said = await partly(place, "rebuild", node.day)
+    assert (counts["unproved"], len(said)) == (1, 1)
+    assert pseudonym(room.sid) in said[0]
+    assert await node.boards.of_day(node.day).page("time", player) == before
+
+
 # -- backup and restore
 
 
@@ -509,7 +633,10 @@ async def test_a_restored_store_has_all_that_was_backed_up_and_clients_take_a_sn
         holding = guest.leave()
         assert holding.version == 5
     assert "not empty" in await refused(place, "restore", str(file))
-    assert await told(place, "restore", "--force", str(file)) == counts | {"expired": 0, "unplayable": 0}
+    assert await told(place, "restore", "--force", str(file)) == {
+        **counts,
+        **{"expired": 0, "unplayable": 0, "left_out": 0},
+    }
     async with open_house(place) as house:
         assert await everything(house.store) == before
         back = await Guest.join(house, sid, guest.player, holding=holding)
@@ -587,11 +714,11 @@ async def test_two_backups_to_one_file_do_not_mix(
         await begin(store)
         file, read, halves = tmp_path / "file", backup._read, list[str]()
 
-        async def meanwhile(asked: Store, family: backup.Family, tag: str) -> backup.Bundle:
+        async def meanwhile(asked: Store, *what: Any) -> backup.Bundle:
             if not halves:
                 halves.append("the other is made while one is half written")
                 await run(place, "backup", str(file))
-            return await read(asked, family, tag)
+            return await read(asked, *what)
 
         monkeypatch.setattr(backup, "_read", meanwhile)
         await run(place, "backup", str(file))
@@ -859,7 +986,7 @@ async def test_a_backup_says_what_a_restore_will_refuse(place: Place, tmp_path: 
     try:
         await store.redis.hset(keys.player(PID), "name", b"\xff")
         done = await asyncio.to_thread(typed, place, "backup", str(tmp_path / "file"))
-        assert done.exit_code == 0
+        assert done.exit_code == 3
         assert "a restore will refuse this backup" in done.stderr
         assert PID in done.stderr
         assert PID in await refused(place, "restore", "--force", str(tmp_path / "file"))
@@ -870,6 +997,98 @@ async def test_a_backup_says_what_a_restore_will_refuse(place: Place, tmp_path: 
         await store.aclose()
 
 
+async def test_what_is_broken_is_left_out_of_a_restore_that_may_and_nothing_else(
+    place: Place, tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    async with open_house(place) as house:
+        node = Node(house, Calendar.on(some_day()))
+        redis: Any = house.store.redis
+        guest, table = await busy(node)
+        ada = next(iter(await redis.hkeys(keys.rows(node.day)))).decode()
+        attempt = await node.begun(cat := pid())
+        await redis.rpush(keys.log(attempt.sid), "garbage")
+        await redis.rpush(keys.log(guest.room.sid), "garbage")
+        won = (await redis.hget(keys.starts(node.day), ada)).decode()
+        await redis.hset(keys.session(won), "deal", b"\xc1")
+        await house.store.list_playing(ada, table, "hearts", 5)
+        for sid in (guest.room.sid, table):
+            await house.store.list_waiting(sid, "hearts", 5)
+        await redis.sadd(keys.leaving(cat), guest.room.sid)
+        await node.boards.people.count(ada, guest.room.sid, GAME.name, 1, 1, [])
+        odd = await begin(house.store, ada)
+        await redis.delete(keys.session(odd))
+        await redis.set(keys.session(odd), "x")
+        await redis.hset(keys.player(cat), mapping={"name": b"\xff", "hidden name": "1"})
+        await redis.hset(keys.player(PID), "name", b"\xff")
+        await redis.zadd(keys.board(node.day, "time"), {f"ghost\nGhost\n{PID}": 1})
+        before = await node.boards.of_day(node.day).page("moves", ada)
+        counts, said = await partly(place, "backup", str(file))
+        assert len(said) == 7, said
+        assert sum("not in the backup" in line for line in said) == 1
+    untouched = await redis_keys(place)
+    assert "--leave-out-broken" in await refused(place, "restore", "--force", str(file))
+    assert await redis_keys(place) == untouched
+    restored, said = await partly(place, "restore", "--force", "--leave-out-broken", str(file))
+    assert restored["left_out"] == len(said) == 6
+    assert restored["sessions"] == counts["sessions"] - 3
+    async with open_house(place) as house:
+        node = Node(house, node.calendar)
+        redis, gone = house.store.redis, (guest.room.sid, attempt.sid, won)
+        for sid in gone:
+            assert not await redis.exists(keys.session(sid), keys.log(sid))
+        assert await house.store.peek(table) is not None
+        assert [sid for sid, _ in (await house.store.player(ada))[1]] == [odd, table]
+        assert await house.store.waiting("hearts") == [table]
+        assert not await redis.exists(keys.leaving(cat))
+        assert [sid for sid, *_ in await node.boards.people.finished(ada)] == ["s" * 12]
+        assert await redis.hgetall(keys.player(cat)) == {b"hidden name": b"1"}
+        # a row stays as that of a session that has expired does, and whoever had an attempt has had it
+        assert await node.boards.of_day(node.day).page("moves", ada) == before
+        assert (await node.boards.of_day(node.day).page("time", "")).total == 1
+        standing = await node.daily.days.standing(node.day, cat)
+        assert (standing.session, standing.running) == (attempt.sid, False)
+        with pytest.raises(Refused, match="game_over"):
+            await node.daily.begin(cat)
+        assert (await told(place, "rebuild", node.day))["unproved"] == 1
+        await run(place, "backup", str(tmp_path / "again"))
+
+
+async def redis_keys(place: Place) -> list[bytes]:
+    """All keys that there are but those of nodes."""
+    store = Store(place.url)
+    try:
+        return [key for key in await store.find_keys("hr:*") if not key.decode().startswith(backup.LEFT_OUT)]
+    finally:
+        await store.aclose()
+
+
+@pytest.mark.parametrize("wrong", NONE_OF_OURS)
+async def test_all_else_of_a_broken_backup_is_restored(place: Place, tmp_path: Path, wrong: str) -> None:
+    bad, named = NONE_OF_OURS[wrong]
+    if wrong == "a key twice":
+        named = keys.DUE
+    file = tmp_path / "file"
+    good = ("session", "B" * 12, ((keys.session("B" * 12), "hash", 0, SESSION),))
+    file.write_bytes(packed(*sorted((bad, good), key=lambda one: (one[0] == "session", one[1]))))
+    counts, said = await partly(place, "restore", "--leave-out-broken", str(file))
+    assert any(named in line for line in said)
+    assert counts["sessions"] == 1
+    await run(place, "backup", str(tmp_path / "again"))
+    assert [one["session"] for one in await told(place, "sessions")] == [pseudonym("B" * 12)]
+
+
+async def test_what_is_no_whole_backup_is_refused_also_where_much_may_be_left_out(
+    place: Place, tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    session = of_session(SESSION, ENTRY)
+    whole = packed(session)
+    for raw in (whole[:-9], b"no backup", packed(session, session)):
+        file.write_bytes(raw)
+        assert "leave-out" not in await refused(place, "restore", "--leave-out-broken", str(file))
+
+
 async def test_no_backup_is_made_of_a_store_whose_restore_has_begun_meanwhile(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -878,9 +1097,9 @@ async def test_no_backup_is_made_of_a_store_whose_restore_has_begun_meanwhile(
         await begin(store)
         read = backup._read
 
-        async def reading(asked: Store, family: backup.Family, tag: str) -> backup.Bundle:
+        async def reading(asked: Store, *what: Any) -> backup.Bundle:
             await asked.redis.set(keys.RESTORING, "x")
-            return await read(asked, family, tag)
+            return await read(asked, *what)
 
         monkeypatch.setattr(backup, "_read", reading)
         assert "restore" in await refused(place, "backup", str(tmp_path / "file"))

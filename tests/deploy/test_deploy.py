@@ -258,14 +258,15 @@ def test_a_backup_is_restored_within_compose_as_the_guide_says(own: StoreProcess
     environ |= {"HEARTROOM_REDIS_URL": own.url, "TMPDIR": str(tmp_path)}
     heartroom = [sys.executable, "-m", "heartroom.cli"]
     with Redis.from_url(own.url) as redis:
-        redis.hset("hr:p:{ada-ada-ada-ada-}", "name", "Ada")
+        ada = f"hr:p:{{{'A' * 16}}}"
+        redis.hset(ada, "name", "Ada")
         command = [*heartroom, "admin", "backup", "-"]
         made = subprocess.run(command, env=environ, capture_output=True, check=True).stdout
-        redis.hset("hr:p:{ada-ada-ada-ada-}", "name", "Eve")
+        redis.hset(ada, "name", "Eve")
         command = [*heartroom, *found[2].split()]
         done = subprocess.run(command, env=environ, input=made, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
-        assert redis.hget("hr:p:{ada-ada-ada-ada-}", "name") == b"Ada"
+        assert redis.hget(ada, "name") == b"Ada"
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

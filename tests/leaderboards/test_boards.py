@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
+from heartroom.store import keys
 from heartroom.store.boards import Boards, Page, row_text
 from heartroom.store.store import Store
 from tests.support.games import pid
@@ -166,6 +167,40 @@ async def test_some_players_among_themselves(boards: Boards) -> None:
     assert [row.facts for row in found] == [b"facts of " + row.pid.encode() for row in found]
     assert await boards.of("time", []) == []
     assert await boards.of("time", [pid()]) == []
+
+
+async def test_what_is_nobody_s_row_is_not_shown_and_can_be_taken_off(boards: Boards, store: Store) -> None:
+    ada, bo = Entry(pid(), "Ada", 5, 6), Entry(pid(), "Bo", 7, 6)
+    await enter(boards, ada, bo)
+    key, good = keys.board(boards.slot, "time"), await boards.page("time", bo.pid)
+    strays: dict[Any, float] = {
+        f"ghost\nGhost\n{pid()}": 6,
+        f"ada\nAdda\n{ada.pid}": 1,
+        "x": 2.0,
+        b"\xff\n\xff\n\xff": 3,
+        "y\nY": 4,
+    }
+    await store.redis.zadd(key, strays)
+    await store.redis.zadd(key, {"endless": "-inf"})
+    page = await boards.page("time", bo.pid, around=9)
+    assert [row.pid for row in page.best] == [row.pid for row in page.around] == [ada.pid, bo.pid]
+    assert page.strays == 12
+    assert await boards.prune() == 6
+    assert await boards.page("time", bo.pid) == good
+    assert await boards.prune() == 0
+
+
+async def test_what_is_left_of_an_entry_keeps_nobody_from_the_board(boards: Boards, store: Store) -> None:
+    ada = Entry(pid(), "Ada", 5, 6)
+    for there in (keys.rows(boards.slot), keys.facts(boards.slot)):
+        await enter(boards, ada)
+        await store.redis.hdel(there, ada.pid)
+        assert await boards.torn() == [ada.pid.encode()]
+        assert await boards.remove(ada.pid)
+        await boards.prune()
+        assert not await boards.remove(ada.pid)
+        assert (await boards.torn(), await boards.players()) == ([], [])
+        assert (await boards.page("time", ada.pid)).total == 0
 
 
 NAMES = [

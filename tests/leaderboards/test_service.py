@@ -211,6 +211,30 @@ async def test_a_log_that_the_rules_do_not_allow_is_an_alarm_and_no_entry(node: 
     assert alarms() == before + 1
 
 
+async def test_an_attempt_that_cannot_be_read_is_over_and_keeps_nobody_else_from_the_boards(
+    node: Node,
+) -> None:
+    """What lies at its keys is of another type."""
+    before, redis = alarms(), node.house.store.redis
+    players = [pid() for _ in range(3)]
+    oddlog, odd, won = [await claimed(node, player) for player in players]
+    for key in (keys.log(oddlog), keys.session(odd)):
+        await redis.delete(key)
+        await redis.set(key, "x")
+    await write(node.house.store, odd, 60_000)
+    await write(node.house.store, won, 60_000)
+    assert await node.daily.begin(players[0]) == oddlog, "the one attempt there is"
+    for player in players[:2]:
+        assert not await node.boards.is_entering(node.day, await node.daily.days.standing(node.day, player))
+    await node.boards.sweep()
+    assert alarms() == before + 2
+    assert len(await shown(node, node.day)) == 1
+    for player in players:
+        assert not (await node.daily.days.standing(node.day, player)).running
+    await node.boards.sweep()
+    assert alarms() == before + 2
+
+
 async def test_a_store_whose_clock_was_put_back_is_no_alarm(nodes: Nodes) -> None:
     """No action is before the one it follows: not for the boards, nor in what is exported."""
     before, node = alarms(), nodes()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import structlog
 
-from heartroom.admin.looking import room_of
+from heartroom.admin.broken import room_of
 from heartroom.games.game import Refused, games
 from heartroom.players.service import Players
 from heartroom.sessions.house import House

@@ -17,13 +17,14 @@ import pytest_asyncio
 from heartroom.client import Client, Rejected
 from heartroom.daily import dates
 from heartroom.sessions import record
+from heartroom.sessions.log import Deed, pack
 from heartroom.store import keys
 from heartroom.store.days import Days
 from heartroom.store.store import Store
 from heartroom.web.identity import COOKIE, Identity, pseudonym
 from tests.support.clusters import Cluster
 from tests.support.days import PAR, code, known_deal, winning, write
-from tests.support.games import CODE, GAME, pid
+from tests.support.games import CODE, GAME, begin, pid
 from tests.support.serving import SECRET, Server
 from tests.support.stores import BINARIES, PATIENCE_S, StoreProcess, eventually
 
@@ -616,6 +617,58 @@ async def test_a_game_is_made_private_by_its_host_alone(server: Server, somebody
         404,
         "no_session",
     )
+
+
+# -- what somebody has put into the store
+
+
+async def test_a_board_with_rows_of_nobody_is_shown_without_them(somebody: Person, store: Store) -> None:
+    await somebody.wins()
+    date = somebody.get("/api/daily")["date"]
+    for slot, by, page in ((date, "time", f"daily/{date}/board"), ("all-time", "wins", "all-time")):
+        good = somebody.get(f"/api/{page}?by={by}")
+        member = f"ghost\nGhost\n{'A' * 16}"
+        await store.redis.zadd(keys.board(slot, by), {member: 2**52, "no row": 2**51})
+        await store.redis.hset(keys.rows(slot), "A" * 16, member)
+        for facts in (None, "1 x"):
+            if facts:
+                await store.redis.hset(keys.facts(slot), "A" * 16, facts)
+            assert somebody.get(f"/api/{page}?by={by}")["rows"] == good["rows"]
+        await store.redis.zrem(keys.board(slot, by), member, "no row")
+        await store.redis.hdel(keys.rows(slot), "A" * 16)
+        await store.redis.hdel(keys.facts(slot), "A" * 16)
+
+
+async def test_a_session_that_cannot_be_read_is_refused_and_the_log_says_so_once(
+    process: StoreProcess, store: Store
+) -> None:
+    server = Server(redis_url=process.url, secret=SECRET, log_format="json")
+    try:
+        somebody = Person(server)
+        sids = [await begin(store, somebody.player) for _ in range(4)]
+        garbage, odd, oddlog, never = sids
+        await store.redis.rpush(keys.log(garbage), "garbage")
+        for key in (keys.session(odd), keys.log(oddlog)):
+            await store.redis.delete(key)
+            await store.redis.set(key, "x")
+        await store.redis.rpush(keys.log(never), b"1700000000000" + pack(Deed(0, 1, ("pair", 1, 2))))
+        async with await somebody.connect() as client:
+            for _ in range(2):
+                for sid in sids:
+                    assert await refusal(client, client.join(sid)) == "unreadable"
+                    assert somebody.refused("GET", f"/api/sessions/{sid}/log") == (410, "unreadable")
+                    assert somebody.refused("POST", f"/api/sessions/{sid}/private", {"private": True}) == (
+                        410,
+                        "unreadable",
+                    )
+            # on the same connection all else goes on
+            await client.join(await client.new(GAME.name, {"code": CODE}))
+            await client.act("draw")
+        said = [json.loads(line) for line in server.said().splitlines()]
+        errors = [(one["event"], one["session"]) for one in said if one["level"] == "error"]
+        assert sorted(errors) == sorted(("session cannot be read", pseudonym(sid)) for sid in sids)
+    finally:
+        server.stop()
 
 
 # -- what changes is told

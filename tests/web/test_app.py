@@ -495,16 +495,16 @@ async def test_a_fault_of_the_server_carries_the_headers_and_says_nothing(
 ) -> None:
     server = Server(redis_url=own.url, secret=SECRET)
     async with await server.connect() as client:
-        session = await client.new(GAME.name)
         # somebody else has been at the store
-        await connect(own).redis.hdel(keys.session(session), "deal")
-        answer = await asyncio.to_thread(server.get, f"/api/sessions/{session}/log")
+        redis = connect(own).redis
+        await redis.set(keys.day("2026-01-01"), "x")
+        await redis.zadd(keys.waiting("hearts"), {b"\xff": 1})
+        answer = await asyncio.to_thread(server.get, "/api/daily/2026-01-01")
         assert answer.status == 500
         secure(answer.headers)
         assert b"Traceback" not in answer.body
-        await client.send([wire.JOIN, session, 0, 0])
         with pytest.raises(Lost):
-            await client.until(lambda: False)
+            await client.quick("hearts")
         assert client.connection.close_code == 1011
     server.stop()
 

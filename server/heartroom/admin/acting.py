@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
+import re
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from typing import Any, Final, NamedTuple, Self
 
 import msgspec
 
 from heartroom.admin import looking
+from heartroom.admin.broken import UNREAD, Broken, Unreadable, peek, room_of, why
 from heartroom.admin.looking import NotFound
 from heartroom.daily.dates import Day
 from heartroom.daily.service import Daily, board_of, counts_until_ms
@@ -22,9 +24,11 @@ from heartroom.leaderboards.service import ALL_TIME_TOPIC, Leaderboards, topic
 from heartroom.players.service import Players
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Limits
+from heartroom.sessions.unreadable import is_other_type
 from heartroom.store import keys
+from heartroom.store.boards import Boards
 from heartroom.store.days import Deal
-from heartroom.store.store import Store, or_away
+from heartroom.store.store import Away, Store, or_away
 from heartroom.web.identity import pseudonym
 
 _KEPT: Final = 10_000
@@ -57,13 +61,14 @@ class Rebuilt(NamedTuple):
     entered: int = 0
     """Rows that were missing or wrong."""
     removed: int = 0
-    """Rows whose logs do not bear them out."""
+    """Rows whose logs do not bear them out, and what was on a board and nobody's row."""
     hidden: int = 0
     """Wins that are hidden."""
     unfinished: int = 0
     """Attempts that are not over, were not won, or were won too late."""
     unproved: int = 0
-    """Rows that stay though nothing proves them: their logs have expired, or are of other rules."""
+    """Rows that stay though nothing proves them: their logs have expired, are of other rules, or cannot be
+    read."""
 
 
 def whoever() -> str:
@@ -85,11 +90,17 @@ async def note(store: Store, action: str, on: str, reason: str) -> None:
         await pipe.execute()
 
 
-async def actions(store: Store) -> list[Done]:
-    """What was done, the latest last. Raises `Away`."""
+async def actions(store: Store, broken: Broken) -> list[Done]:
+    """What was done, the latest last. What cannot be read is named in `broken`. Raises `Away`."""
     async with or_away():
         raw: Any = await store.redis.lrange(keys.ACTIONS, 0, -1)
-    return [msgspec.json.decode(one, type=Done) for one in raw]
+    found = []
+    for number, one in enumerate(raw, 1):
+        try:
+            found.append(msgspec.json.decode(one, type=Done))
+        except UNREAD as error:
+            broken.add(f"action {number} of {len(raw)} cannot be read: {why(error)}")
+    return found
 
 
 class Desk:
@@ -118,8 +129,11 @@ class Desk:
     async def end(self, given: str, reason: str) -> str:
         """Ends a game for good: its players are told, nobody wins, and its log is kept like that of any
         finished game. Returns its pseudonym. Raises `Over` where that was done already, `Refused` where the
-        game is over."""
+        game is over, `Unreadable` where nobody can play it."""
         sid = await looking.find_session(self.store, given)
+        opened = await peek(self.store, sid)
+        if opened is not None and looking.readable(opened):
+            room_of(self.store, sid, opened)
         room = await self.house.open(sid)
         if room.table.ended:
             await self.house.tidied(room)  # should whoever ended it have been cut off before that
@@ -178,67 +192,135 @@ class Desk:
             raise NotFound(f"there is no deal of {day}")
         return deal
 
-    async def rebuild(self, day: Day, only: str = "") -> Rebuilt:
-        """Proves the results of a day (`only`: one player's) again from their logs, and puts boards right."""
+    async def rebuild(self, day: Day, only: str = "", broken: Broken | None = None) -> Rebuilt:
+        """Proves the results of a day (`only`: one player's) again from their logs, and makes of the boards
+        what follows from that. What cannot be read is named in `broken`."""
+        broken = broken if broken is not None else Broken()
         deal = await self.deal(day)
-        attempts = await self._attempts(day)
-        async with or_away():
-            on_board: Any = await self.store.redis.hkeys(keys.rows(day))
-        rows = {pid.decode() for pid in on_board}
+        attempts = await self._attempts(day, broken)
+        boards = self.boards.of_day(day)
         counts = dict.fromkeys(Rebuilt._fields, 0)
-        for pid in sorted(attempts.keys() | rows):
+        players = set(attempts)
+        if not only:
+            counts["removed"] += await boards.prune()
+            counts["removed"] += await self._prune_all_time(broken)
+            entered = await boards.players()
+            counts["removed"] += await self._remove_nobodies(boards, entered)
+            players |= {pid.decode() for pid in entered if _is_player(pid)}
+        for pid in sorted(players):
             if only in ("", pid):
-                sid = attempts.get(pid)
-                what = "unproved" if sid is None else await self._rebuild(day, deal, pid, sid)
-                counts[what] += 1
+                counts[await self._rebuild(day, deal, pid, attempts.get(pid), broken)] += 1
         await self.store.tell_changed(topic(day))
         await self.store.tell_changed(ALL_TIME_TOPIC)
         return Rebuilt(**counts)
 
     # -- inside
 
-    async def _attempts(self, day: Day) -> dict[str, str]:
+    async def _attempts(self, day: Day, broken: Broken) -> dict[str, str]:
         """By player: the session of the ranked attempt."""
         async with or_away():
             raw: Any = await self.store.redis.hgetall(keys.starts(day))
-        started = {pid.decode(): sid.decode() for pid, sid in raw.items()}
+        started = {pid.decode(errors="replace"): sid.decode(errors="replace") for pid, sid in raw.items()}
         found: dict[str, str] = {}
-        for head in sorted(await looking.heads(self.store), key=lambda head: head.created_ms):
+        for head in sorted(await looking.heads(self.store, broken), key=lambda head: head.created_ms):
             ranked = head.ranked == board_of(day) and not head.owner.startswith(_NOBODY)
             if ranked and started.get(head.owner, head.sid) == head.sid:
                 found.setdefault(head.owner, head.sid)
         return found
 
-    async def _rebuild(self, day: Day, deal: Deal, pid: str, sid: str) -> str:
+    async def _prune_all_time(self, broken: Broken) -> int:
+        """Takes off the boards of all time what is nobody's row; says how much that was. A row that is not
+        whole is made anew."""
+        removed = await self.boards.all_time.prune()
+        torn = await self.boards.all_time.torn()
+        removed += await self._remove_nobodies(self.boards.all_time, torn)
+        for pid in filter(_is_player, torn):
+            await self._sum_up(pid.decode(), broken)
+        return removed
+
+    async def _remove_nobodies(self, boards: Boards, entered: Iterable[bytes]) -> int:
+        """Takes off what is entered there under no player's id."""
+        return sum([await boards.remove(pid) for pid in entered if not _is_player(pid)])
+
+    async def _sum_up(self, pid: str, broken: Broken) -> None:
+        """Computes a player's rows on the boards of all time anew, if that can be done."""
+        try:
+            await self.boards.sum_up(pid)
+        except UNREAD as error:
+            broken.add(f"what is kept of the player {pseudonym(pid)} cannot be read: {why(error)}")
+        except Away as away:
+            if not is_other_type(away):
+                raise
+            broken.add(f"what is kept of the player {pseudonym(pid)} cannot be read: {why(away)}")
+
+    async def _rebuild(self, day: Day, deal: Deal, pid: str, sid: str | None, broken: Broken) -> str:
+        """Puts right what boards and lists say of a player; returns what is counted, see `Rebuilt`."""
+        try:
+            return await self._put_right(day, deal, pid, sid, broken)
+        except UNREAD as error:
+            reason = why(error)
+        except Away as away:
+            if not is_other_type(away):
+                raise
+            reason = why(away)
+        broken.add(f"what is kept of the player {pseudonym(pid)} cannot be read: {reason}")
+        return "unproved"
+
+    async def _put_right(self, day: Day, deal: Deal, pid: str, sid: str | None, broken: Broken) -> str:
         if await self.people.is_hidden(pid, day):
             await self.boards.withdraw(day, pid)
             return "hidden"
-        opened = await self.store.peek(sid)
-        if opened is None or not looking.readable(opened):
-            return "unproved"
-        boards = self.boards.of_day(day)
+        room = None
+        if sid is not None:
+            try:
+                opened = await peek(self.store, sid)
+                if opened is not None and looking.readable(opened):
+                    room = room_of(self.store, sid, opened)
+            except Unreadable as unreadable:
+                broken.add(str(unreadable))
+        if room is None:
+            return await self._unproved(day, pid)
         try:
-            result = results.prove(looking.room_of(self.store, sid, opened), deal)
+            result = results.prove(room, deal)
         except Unproved:
             result = None
         if result is None or result.at_ms >= counts_until_ms(day):
             return "removed" if await self.boards.withdraw(day, pid) else "unfinished"
         right = await self._stands(pid, result)
         if not right:
-            (name,) = await self.store.names([pid])
-            await boards.remove(pid)
-            await boards.enter(pid, name, 1, results.pack(result), (result.by_time, result.by_moves))
+            await self._enter(pid, result)
         await self.people.remove_result(pid, day)
         await self.people.add_result(pid, day, results.pack(result))
         await self.boards.sum_up(pid)
         return "right" if right else "entered"
 
+    async def _unproved(self, day: Day, pid: str) -> str:
+        """Sees to it that a row of which no log tells says on each board what its own facts do."""
+        await self.boards.sum_up(pid)
+        boards = self.boards.of_day(day)
+        facts = await boards.facts(pid)
+        try:
+            result = None if facts is None else results.unpack_result(facts)
+        except UNREAD:
+            result = None
+        if result is None or result.day != day:
+            return "removed" if await boards.remove(pid) else "unproved"
+        if not await self._stands(pid, result):
+            await self._enter(pid, result)
+        return "unproved"
+
+    async def _enter(self, pid: str, result: Result) -> None:
+        boards = self.boards.of_day(result.day)
+        (name,) = await self.store.names([pid])
+        await boards.remove(pid)
+        await boards.enter(pid, name, 1, results.pack(result), (result.by_time, result.by_moves))
+
     async def _stands(self, pid: str, result: Result) -> bool:
         """Whether the boards of the day say what they should."""
         (name,) = await self.store.names([pid])
         boards = self.boards.of_day(result.day)
-        for by, score in zip(results.BOARDS, (result.by_time, result.by_moves), strict=True):
-            rows = await boards.of(by, [pid])
-            if [(row.name, row.score, row.facts) for row in rows] != [(name, score, results.pack(result))]:
-                return False
-        return True
+        return await boards.stands(pid, name, 1, results.pack(result), (result.by_time, result.by_moves))
+
+
+def _is_player(pid: bytes) -> bool:
+    return re.fullmatch(rb"[A-Za-z0-9_~-]{16}", pid) is not None

@@ -14,20 +14,18 @@ import gzip
 import math
 import secrets
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, Final, NamedTuple
 
 import msgspec
-import structlog
 
 from heartroom import __version__
 from heartroom.admin import contents, looking
+from heartroom.admin.broken import Broken, raise_failures
 from heartroom.games.game import games, rules
 from heartroom.leaderboards import results
 from heartroom.store import keys
 from heartroom.store.store import Store, or_away
-
-_log = structlog.get_logger(__name__)
 
 FORMAT: Final = 1
 _AT_ONCE: Final = 64
@@ -69,9 +67,11 @@ class Counts(NamedTuple):
     players: int = 0
     days: int = 0
     expired: int = 0
-    """Bundles of which nothing was left, because its time had come since the backup."""
+    """Bundles of which nothing was left, because their time had come since the backup."""
     unplayable: int = 0
     """Sessions whose rules this version does not have."""
+    left_out: int = 0
+    """Things that no house has, of which nothing was restored."""
 
 
 class Family(NamedTuple):
@@ -129,9 +129,18 @@ LEFT_OUT: Final = (keys.NODES, keys.LIVE, keys.RESTORING, "hr:q:", "hr:dm:", "hr
 allowances, who makes a deal, who has just gone, probes."""
 
 
-async def backup(store: Store, file: IO[bytes]) -> Counts:
-    """Writes all that is in the store to `file`; also what `restore` refuses, if there is any, and the log
-    says what. Raises `Torn`, `Away`, `OSError`; then the file is no whole backup."""
+LeaveOut = Callable[[str], None]
+"""Called for each thing that no backup has, with what it is: raises, or it is left out."""
+
+
+def _refuse(reason: str) -> None:
+    raise BadBackup(f"{reason}; --leave-out-broken restores all else")
+
+
+async def backup(store: Store, file: IO[bytes], broken: Broken) -> Counts:
+    """Writes all that is in the store to `file`, also what `restore` refuses; that is named in `broken`, and
+    so is what cannot be written because it is of another type than a house has there. Raises `Torn`, `Away`,
+    `OSError`; then the file is no whole backup."""
     await _is_whole(store)
     counts: dict[str, int] = dict.fromkeys(("session", "player", "day"), 0)
     number = 0
@@ -142,14 +151,15 @@ async def backup(store: Store, file: IO[bytes]) -> Counts:
         "made_ms": await store.time_ms(),
         "rules": numbers,
     }
+
+    def refused(reason: str) -> None:
+        broken.add(f"a restore will refuse this backup: {reason}")
+
     with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=4, mtime=0) as packed:
         _write(packed, head)
-        async for bundle in _bundles(store):
+        async for bundle in _bundles(store, broken):
             _write(packed, bundle)
-            try:
-                _check_bundle(bundle)
-            except BadBackup as bad:
-                _log.warning("a restore will refuse this backup", reason=str(bad))
+            _sift(bundle, refused)
             number += 1
             if bundle.family in counts and bundle.tag != keys.ALL_TIME:
                 counts[bundle.family] += 1
@@ -158,10 +168,12 @@ async def backup(store: Store, file: IO[bytes]) -> Counts:
     return Counts(number, counts["session"], counts["player"], counts["day"])
 
 
-def check(file: IO[bytes]) -> None:
+def check(file: IO[bytes], leave_out: LeaveOut = _refuse) -> set[str]:
     """Reads all of a backup: whether each of its keys is one that a house has, and holds what it should, see
-    `contents`. Raises `BadBackup`, which names what does not."""
+    `contents`. Raises `BadBackup`, which names what does not; or that is told to `leave_out`. Returns the
+    sessions that are left out."""
     families: set[str] = set()
+    gone: set[str] = set()
     last = ("", "")
     for bundle in _read_bundles(file):
         here = (bundle.family, bundle.tag)
@@ -170,18 +182,23 @@ def check(file: IO[bytes]) -> None:
             raise BadBackup(f"{_named(bundle)} is not where it should be")
         families.add(bundle.family)
         last = here
-        _check_bundle(bundle)
+        if _sift(bundle, leave_out) is None and bundle.family == "session":
+            gone.add(bundle.tag)
+    return gone
 
 
-async def restore(store: Store, file: IO[bytes], *, force: bool = False) -> Counts:
-    """Makes the store what it was, from a file that can be read twice.
+async def restore(
+    store: Store, file: IO[bytes], *, force: bool = False, broken: Broken | None = None
+) -> Counts:
+    """Makes the store what it was, from a file that can be read twice. Given `broken`, what a house does not
+    have is named there and left out.
 
     Raises `BadBackup` and `NotEmpty` before anything is changed; with `force` what there is is removed, but
     not while nodes run. From the first change to the last the store says that it is torn, and no node starts
     on it: whoever breaks off leaves it so. Raises `Away`, and `Torn` if another restore has begun with
     `force`: then it is to be done again.
     """
-    check(file)
+    gone = check(file, _refuse if broken is None else broken.add)
     file.seek(0)
     await _nobody_serves(store)
     if not force:
@@ -200,9 +217,9 @@ async def restore(store: Store, file: IO[bytes], *, force: bool = False) -> Coun
     except NotEmpty:
         await _whole_again(store, ours)
         raise
-    counts = await _refill(store, file, ours)
+    counts = await _refill(store, _restorable(file, gone, whole=broken is None or not broken.count), ours)
     await _whole_again(store, ours)
-    return counts
+    return counts._replace(left_out=0 if broken is None else broken.count)
 
 
 # -- inside
@@ -220,27 +237,58 @@ def _named(bundle: Bundle) -> str:
     return f"what it has of the {bundle.family} {bundle.tag!r}"
 
 
-def _check_bundle(bundle: Bundle) -> None:
-    """Raises `BadBackup` if there is anything in it that no backup has."""
+def _sift(bundle: Bundle, leave_out: LeaveOut) -> Bundle | None:
+    """What of a bundle a backup has; `None` if nothing of it can be. What is left out is told to `leave_out`,
+    or raises what that raises."""
     named = _named(bundle)
     family = next((family for family in FAMILIES if family.name == bundle.family), None)
     if family is None:
-        raise BadBackup(f"{named} is nothing that a house has")
+        leave_out(f"{named} is nothing that a house has")
+        return None
     left = dict(family.keys(bundle.tag))
-    for name, kind, expires_ms, value in bundle.keys:
+    items: dict[str, Item] = {}
+    for item in bundle.keys:
+        name, kind, expires_ms, value = item
         # What belongs to a tag with a brace in it would be looked for under another.
         if left.pop(name, None) != kind or looking.tag(name.encode()) not in ("", bundle.tag):
-            raise BadBackup(f"{named} has a {kind} {name!r}, which is none of its keys")
-        if not _VALUES[kind](value) or not 0 <= expires_ms < _NEVER_MS:
-            raise BadBackup(f"{named} has at {name!r} what no {kind} has")
-    if family.name == "session" and bundle.keys and bundle.keys[0][0] != keys.session(bundle.tag):
-        raise BadBackup(f"{named} is a log without its session")
-    if not bundle.keys:
-        return
+            leave_out(f"{named} has a {kind} {name!r}, which is none of its keys")
+        elif not _VALUES[kind](value) or not 0 <= expires_ms < _NEVER_MS:
+            leave_out(f"{named} has at {name!r} what no {kind} has")
+        else:
+            items[name] = item
+    if family.name == "session" and bundle.keys:
+        if bundle.keys[0][0] != keys.session(bundle.tag):
+            leave_out(f"{named} is a log without its session")
+            return None
+        if len(items) < len(bundle.keys):  # a session without its log would be another one
+            return None
+    if not items:
+        return None if bundle.keys else bundle
+
+    def of_it(reason: str) -> None:
+        leave_out(f"{named} is nothing that a house has: {reason}")
+
     try:
-        contents.check(family.name, bundle.tag, {name: value for name, _, _, value in bundle.keys})
+        right = contents.sift(family.name, bundle.tag, {name: one[3] for name, one in items.items()}, of_it)
     except contents.Wrong as wrong:
-        raise BadBackup(f"{named} is nothing that a house has: {wrong}") from None
+        of_it(str(wrong))
+        return None
+    return _with(bundle._replace(keys=tuple(items.values())), right)
+
+
+def _with(bundle: Bundle, values: Mapping[str, Any]) -> Bundle:
+    """The bundle with other values at its keys, and without those that have none."""
+    return bundle._replace(
+        keys=tuple((name, kind, at, values[name]) for name, kind, at, _ in bundle.keys if name in values)
+    )
+
+
+def _without(bundle: Bundle, gone: Collection[str]) -> Bundle:
+    """The bundle without what refers to sessions that are left out."""
+    if not gone:
+        return bundle
+    found = {name: value for name, _, _, value in bundle.keys}
+    return _with(bundle, contents.without(bundle.family, bundle.tag, found, gone))
 
 
 def _are_bytes(values: Iterable[Any]) -> bool:
@@ -283,12 +331,22 @@ async def _whole_again(store: Store, ours: str) -> None:
         await store.redis.delete(keys.RESTORING)
 
 
-async def _refill(store: Store, file: IO[bytes], ours: str) -> Counts:
+def _restorable(file: IO[bytes], gone: Collection[str], *, whole: bool) -> Iterator[Bundle]:
+    """The bundles of a backup that has been checked: all, if it is `whole`, else what of them is not left
+    out, and without what refers to the sessions that are `gone`."""
+    for bundle in _read_bundles(file):
+        if whole:
+            yield bundle
+        elif (kept := _sift(bundle, lambda _: None)) is not None:
+            yield _without(kept, gone)
+
+
+async def _refill(store: Store, bundles: Iterable[Bundle], ours: str) -> Counts:
     await _clear(store)
     now_ms = await store.time_ms()
     counts = dict.fromkeys(Counts._fields, 0)
     waiting: list[tuple[str, list[Item]]] = []
-    for bundle in _read_bundles(file):
+    for bundle in bundles:
         counts["bundles"] += 1
         kept = [item for item in _together(bundle) if not 0 < item[2] <= now_ms]
         if not kept:
@@ -320,31 +378,43 @@ def _family_of(key: str) -> Family | None:
     return next((family for family in FAMILIES if key.startswith(family.prefixes)), None)
 
 
-async def _bundles(store: Store) -> AsyncIterator[Bundle]:
+async def _bundles(store: Store, broken: Broken) -> AsyncIterator[Bundle]:
     tags: dict[str, set[str]] = {family.name: set() for family in FAMILIES}
     for key in await store.find_keys("hr:*"):
-        family = None if key.decode().startswith(LEFT_OUT) else _family_of(key.decode())
+        try:
+            name = key.decode()
+        except UnicodeDecodeError:
+            broken.add(f"{key[:60]!r} is no key of a house, and not in the backup")
+            continue
+        family = None if name.startswith(LEFT_OUT) else _family_of(name)
         if family is not None:
             tags[family.name].add(looking.tag(key))
     for family in FAMILIES:
         ordered = sorted(tags[family.name])  # days before all time
         for first in range(0, len(ordered), _AT_ONCE):
             some = ordered[first : first + _AT_ONCE]
-            for bundle in await asyncio.gather(*(_read(store, family, tag) for tag in some)):
+            for bundle in await asyncio.gather(*(_read(store, family, tag, broken) for tag in some)):
                 if bundle.keys:
                     yield bundle
 
 
-async def _read(store: Store, family: Family, tag: str) -> Bundle:
+async def _read(store: Store, family: Family, tag: str, broken: Broken) -> Bundle:
     wanted = family.keys(tag)
     now_ms = store.now_ms
-    async with or_away(), store.redis.pipeline(transaction=True) as pipe:
-        for name, kind in wanted:
-            pipe.pttl(name)
-            _ask(pipe, name, kind)
-        answers = await pipe.execute()
+    async with or_away():
+        async with store.redis.pipeline(transaction=True) as pipe:
+            for name, kind in wanted:
+                pipe.pttl(name)
+                _ask(pipe, name, kind)
+            answers = await pipe.execute(raise_on_error=False)
+        raise_failures(answers)
     found = []
+    odd = False
     for (name, kind), ttl_ms, value in zip(wanted, answers[::2], answers[1::2], strict=True):
+        if isinstance(value, Exception):
+            odd = True
+            broken.add(f"what lies at {name!r} is no {kind}, and not in the backup")
+            continue
         if ttl_ms == -2:
             continue
         expires_ms = now_ms + ttl_ms if ttl_ms >= 0 else 0
@@ -353,8 +423,8 @@ async def _read(store: Store, family: Family, tag: str) -> Bundle:
         elif kind == "zset":
             value = [list(row) for row in value]
         found.append((name, kind, expires_ms, value))
-    if family.name == "session" and [name for name, *_ in found[:1]] != [keys.session(tag)]:
-        found.clear()  # it expired while it was read
+    if family.name == "session" and (odd or [name for name, *_ in found[:1]] != [keys.session(tag)]):
+        found.clear()  # it expired while it was read, or is no whole session
     return Bundle(family.name, tag, tuple(found))
 
 

@@ -21,6 +21,7 @@ import click
 
 from heartroom.admin import acting, backup, looking
 from heartroom.admin.acting import Desk
+from heartroom.admin.broken import Broken, Unreadable
 from heartroom.daily import dates
 from heartroom.games.game import Refused
 from heartroom.store.embedded import Embedded, StoreFailed, StoreInUse
@@ -29,6 +30,9 @@ from heartroom.web import logs, settings
 from heartroom.web.settings import BadSetting, Settings
 
 T = TypeVar("T")
+
+_NOT_ALL: Final = 3
+"""The exit code of a command that did what could be done, and has named what could not."""
 
 _PATIENCE_S: Final = 20.0
 """How long the store may take for one answer."""
@@ -64,12 +68,14 @@ def admin(context: click.Context, data_dir: Path | None) -> None:
 
 
 def _command(function: Callable[..., None]) -> click.Command:
-    """A command of the group with `--json`, whose failures are one line and exit code 1."""
+    """A command of the group with `--json`, whose failures are one line and exit code 1. It is given what is
+    to be filled with all that it cannot read, which is named in the end."""
 
     @functools.wraps(function)
     def run(*args: Any, **options: Any) -> None:
+        broken = Broken()
         try:
-            function(*args, **options)
+            function(*args, broken, **options)
         except BrokenPipeError:  # whoever reads what we print has read enough: click ends without a word
             raise
         except OSError as error:
@@ -79,6 +85,7 @@ def _command(function: Callable[..., None]) -> click.Command:
             BadSetting,
             StoreFailed,
             looking.NotFound,
+            Unreadable,
             acting.Over,
             backup.BadBackup,
             backup.Torn,
@@ -92,6 +99,10 @@ def _command(function: Callable[..., None]) -> click.Command:
             raise click.ClickException(f"HEARTROOM_REDIS_URL: {misnamed}") from None
         except Away as away:
             raise click.ClickException(f"the store does not answer: {away}") from None
+        for line in broken.lines:
+            click.echo(f"Warning: {_BREAKS.sub(' ', line)}", err=True)
+        if broken.count:
+            raise click.exceptions.Exit(_NOT_ALL)
 
     decorated = click.option("--json", "as_json", is_flag=True, help="Print JSON.")(run)
     name = function.__name__.strip("_").replace("_", "-")
@@ -117,7 +128,7 @@ _day_argument = click.argument("day", callback=_day)
 
 
 @_command
-def nodes(given: _Given, as_json: bool) -> None:
+def nodes(given: _Given, _broken: Broken, as_json: bool) -> None:
     """List the nodes and their leases."""
     found = _with_store(given, looking.nodes)
     if as_json:
@@ -140,9 +151,11 @@ def nodes(given: _Given, as_json: bool) -> None:
 @click.option("--game", default="", help="Only of this game.")
 @click.option("--player", default="", help="Only with this player: pseudonym, id or name.")
 @click.option("--live", is_flag=True, help="Only those that a node has open.")
-def sessions(given: _Given, game: str, player: str, live: bool, as_json: bool) -> None:
+def sessions(given: _Given, broken: Broken, game: str, player: str, live: bool, as_json: bool) -> None:
     """List sessions, the latest first."""
-    found = _with_store(given, lambda store: looking.sessions(store, game=game, player=player, live=live))
+    found = _with_store(
+        given, lambda store: looking.sessions(store, game=game, player=player, live=live, broken=broken)
+    )
     if as_json:
         return _print_json(
             [{**one._asdict(), "players": [p._asdict() for p in one.players]} for one in found]
@@ -167,7 +180,7 @@ def sessions(given: _Given, game: str, player: str, live: bool, as_json: bool) -
 @_command
 @click.argument("session")
 @click.option("--reveal", is_flag=True, help="Also ids, the log, and the deal of a game that goes on.")
-def session(given: _Given, session: str, reveal: bool, as_json: bool) -> None:
+def session(given: _Given, _broken: Broken, session: str, reveal: bool, as_json: bool) -> None:
     """Show a SESSION."""
 
     async def look(store: Store) -> dict[str, Any]:
@@ -188,7 +201,7 @@ def session(given: _Given, session: str, reveal: bool, as_json: bool) -> None:
 @_command
 @click.argument("session")
 @_reason
-def end(given: _Given, session: str, reason: str, as_json: bool) -> None:
+def end(given: _Given, _broken: Broken, session: str, reason: str, as_json: bool) -> None:
     """End a SESSION for good: its players are told, nobody wins, its log is kept."""
     done = _at_desk(given, lambda desk: desk.end(session, reason))
     _print_done({"ended": done}, as_json)
@@ -198,7 +211,7 @@ def end(given: _Given, session: str, reason: str, as_json: bool) -> None:
 @click.argument("player")
 @_reason
 @click.option("--undo", is_flag=True, help="They may take a name again; the old one does not come back.")
-def hide_name(given: _Given, player: str, reason: str, undo: bool, as_json: bool) -> None:
+def hide_name(given: _Given, _broken: Broken, player: str, reason: str, undo: bool, as_json: bool) -> None:
     """Remove the name of a PLAYER everywhere; they can take no other.
 
     PLAYER is a pseudonym or an id, no name; `sessions --player NAME` shows whose name it is.
@@ -214,7 +227,9 @@ def hide_name(given: _Given, player: str, reason: str, undo: bool, as_json: bool
 @click.argument("player")
 @_reason
 @click.option("--undo", is_flag=True, help="Show it again.")
-def hide_row(given: _Given, day: str, player: str, reason: str, undo: bool, as_json: bool) -> None:
+def hide_row(
+    given: _Given, _broken: Broken, day: str, player: str, reason: str, undo: bool, as_json: bool
+) -> None:
     """Hide the result of a PLAYER (pseudonym or id) on a DAY: it is on no board and counts for nothing."""
     done = _at_desk(
         given, lambda desk: desk.show_row(day, player, reason) if undo else desk.hide_row(day, player, reason)
@@ -224,21 +239,21 @@ def hide_row(given: _Given, day: str, player: str, reason: str, undo: bool, as_j
 
 @_command
 @_day_argument
-def rebuild(given: _Given, day: str, as_json: bool) -> None:
+def rebuild(given: _Given, broken: Broken, day: str, as_json: bool) -> None:
     """Prove the results of a DAY again from their logs, and put the boards right."""
 
     async def do(desk: Desk) -> acting.Rebuilt:
         await desk.deal(day)
         await acting.note(desk.store, "rebuild", day, "")
-        return await desk.rebuild(day)
+        return await desk.rebuild(day, broken=broken)
 
     _print_done(_at_desk(given, do)._asdict(), as_json)
 
 
 @_command
-def actions(given: _Given, as_json: bool) -> None:
+def actions(given: _Given, broken: Broken, as_json: bool) -> None:
     """List what was done here, when, why, and by whom: the operating system's user and host."""
-    found = _with_store(given, acting.actions)
+    found = _with_store(given, lambda store: acting.actions(store, broken))
     if as_json:
         return _print_json([done._asdict() for done in found])
     _print_table(
@@ -249,26 +264,29 @@ def actions(given: _Given, as_json: bool) -> None:
 
 @_command
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
-def backup_(given: _Given, file: str, as_json: bool) -> None:
+def backup_(given: _Given, broken: Broken, file: str, as_json: bool) -> None:
     """Write all that a house must not lose to FILE, or - for standard output."""
     if file == "-":
         if as_json:
             raise click.UsageError("--json and the backup cannot both go to standard output")
-        _with_store(given, lambda store: backup.backup(store, sys.stdout.buffer))
+        _with_store(given, lambda store: backup.backup(store, sys.stdout.buffer, broken))
         return
     with _appearing(Path(file)) as out:
-        counts = _with_store(given, lambda store: backup.backup(store, out))
-    _print_done(counts._asdict(), as_json, leave_out=("expired", "unplayable"))
+        counts = _with_store(given, lambda store: backup.backup(store, out, broken))
+    _print_done(counts._asdict(), as_json, leave_out=("expired", "unplayable", "left_out"))
 
 
 @_command
 @click.argument("file", type=click.File("rb"))
 @click.option("--force", is_flag=True, help="Remove what is there.")
-def restore(given: _Given, file: IO[bytes], force: bool, as_json: bool) -> None:
+@click.option("--leave-out-broken", is_flag=True, help="Restore all but what no house has, and name that.")
+def restore(
+    given: _Given, broken: Broken, file: IO[bytes], force: bool, leave_out_broken: bool, as_json: bool
+) -> None:
     """Make the store what it was when FILE was written (- for standard input). No node may be running."""
 
     async def do(store: Store, again: IO[bytes]) -> backup.Counts:
-        counts = await backup.restore(store, again, force=force)
+        counts = await backup.restore(store, again, force=force, broken=broken if leave_out_broken else None)
         await acting.note(store, "restore", "", "")
         return counts
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -23,6 +24,8 @@ from heartroom.sessions.log import unpack
 from heartroom.store import keys
 from heartroom.store.days import Deal
 from heartroom.store.store import entry_of, record_of
+
+T = TypeVar("T")
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{12}")
 """Of a session, and of a group."""
@@ -42,11 +45,46 @@ class Wrong(ValueError):
     """What no house has there; says what."""
 
 
-def check(family: str, tag: str, found: Mapping[str, Any]) -> None:
-    """Raises `Wrong` for what a bundle of a backup has that no house has: `found` is what is at each key, in
-    the form of its kind (see `backup`)."""
+LeaveOut = Callable[[str], None]
+"""Called for each thing that no house has, with what is wrong about it; raises `Wrong`, or it is left out."""
+
+
+def sift(family: str, tag: str, found: Mapping[str, Any], leave_out: LeaveOut) -> dict[str, Any]:
+    """What a house has of a bundle of a backup: `found` is what is at each key, in the form of its kind (see
+    `backup`). A session is there as a whole or not at all; of all else what is right is kept.
+
+    Raises `Wrong` where nothing of it can be, and what `leave_out` raises.
+    """
+    return _at_all(_SIEVES[family], tag, dict(found), leave_out)
+
+
+def without(family: str, tag: str, found: Mapping[str, Any], sids: Collection[str]) -> dict[str, Any]:
+    """The same bundle, in which nobody plays or is to go on with these sessions, which there are not. Who
+    has begun one on a day has begun (it is their one attempt, and over); rows on boards stay, like those of
+    sessions that have expired."""
+    gone = {sid.encode() for sid in sids}
+    kept = dict(found)
+    if family == "player":
+        for key in (keys.playing(tag), keys.finished(tag)):
+            if key in kept:
+                kept[key] = [row for row in kept[key] if row[0].split(b" ")[0] not in gone]
+        if keys.leaving(tag) in kept:
+            kept[keys.leaving(tag)] = [sid for sid in kept[keys.leaving(tag)] if sid not in gone]
+    elif family == "waiting" and keys.waiting(tag) in kept:
+        kept[keys.waiting(tag)] = [row for row in kept[keys.waiting(tag)] if row[0] not in gone]
+    elif family == "day" and keys.runs(tag) in kept:
+        starts = kept.get(keys.starts(tag), {})
+        kept[keys.runs(tag)] = [row for row in kept[keys.runs(tag)] if starts.get(row[0]) not in gone]
+    return kept
+
+
+# -- inside
+
+
+def _at_all(do: Callable[..., T], *args: Any) -> T:
+    """What `do` returns. Raises `Wrong` for whatever it stumbles over."""
     try:
-        _CHECKS[family](tag, found)
+        return do(*args)
     except Wrong:
         raise
     except KeyError as missing:
@@ -55,7 +93,17 @@ def check(family: str, tag: str, found: Mapping[str, Any]) -> None:
         raise Wrong(str(error)) from None
 
 
-# -- inside
+def _those(items: Iterable[T], look: Callable[[T], object], leave_out: LeaveOut) -> list[T]:
+    """Those that `look` finds nothing wrong with."""
+    right = []
+    for item in items:
+        try:
+            _at_all(look, item)
+        except Wrong as wrong:
+            leave_out(str(wrong))
+        else:
+            right.append(item)
+    return right
 
 
 def _is(form: re.Pattern[str], raw: bytes | str, what: str) -> str:
@@ -103,52 +151,87 @@ def _time(ms: float) -> None:
         raise Wrong(f"{ms} is no time")
 
 
-def _by_time(rows: Iterable[Sequence[Any]], member: Callable[[bytes], object]) -> None:
-    for one, at_ms in rows:
-        member(one)
-        _time(at_ms)
+class _Sieve:
+    """What is at the keys of a bundle, from which is taken what no house has."""
+
+    def __init__(self, found: dict[str, Any], leave_out: LeaveOut) -> None:
+        self.found = found
+        self.leave_out: Final = leave_out
+
+    def value(self, key: str, look: Callable[[Any], object]) -> None:
+        """What is at a key, as a whole."""
+        if key in self.found and not _those([self.found[key]], look, self.leave_out):
+            del self.found[key]
+
+    def each(self, key: str, look: Callable[[Any], object]) -> None:
+        """Each member of a list or set."""
+        if key in self.found:
+            self.found[key] = _those(self.found[key], look, self.leave_out)
+
+    def fields(self, key: str, look: Callable[[bytes, bytes], object]) -> None:
+        """Each field of a hash, with what is in it."""
+        if key in self.found:
+            items = self.found[key].items()
+            self.found[key] = dict(_those(items, lambda item: look(*item), self.leave_out))
+
+    def by_time(self, key: str, member: Callable[[bytes], object]) -> None:
+        """Each member of a sorted set whose scores are times."""
+
+        def look(row: Sequence[Any]) -> None:
+            member(row[0])
+            _time(row[1])
+
+        self.each(key, look)
 
 
-def _check_due(_tag: str, found: Mapping[str, Any]) -> None:
-    for item in found.get(keys.DUE, ()):
+def _due(_tag: str, found: dict[str, Any], leave_out: LeaveOut) -> dict[str, Any]:
+    def look(item: bytes) -> None:
         what, _, pid = item.decode().partition(" ")
         if what not in ("name", "forget"):
             raise Wrong(f"nothing that is due is called {what[:60]!r}")
         _player(pid)
 
+    sieve = _Sieve(found, leave_out)
+    sieve.each(keys.DUE, look)
+    return sieve.found
 
-def _check_actions(_tag: str, found: Mapping[str, Any]) -> None:
-    for raw in found.get(keys.ACTIONS, ()):
-        _time(msgspec.json.decode(raw, type=Done).at_ms)
+
+def _actions(_tag: str, found: dict[str, Any], leave_out: LeaveOut) -> dict[str, Any]:
+    sieve = _Sieve(found, leave_out)
+    sieve.each(keys.ACTIONS, lambda raw: _time(msgspec.json.decode(raw, type=Done).at_ms))
+    return sieve.found
 
 
-def _check_day(slot: str, found: Mapping[str, Any]) -> None:
-    days = {keys.day(slot), keys.starts(slot), keys.runs(slot)}
+def _of_day(slot: str, found: dict[str, Any], leave_out: LeaveOut) -> dict[str, Any]:
     if slot != keys.ALL_TIME:
         _day(slot)
-    elif days & found.keys():
-        raise Wrong("it has what only a day has")
-    if (raw := found.get(keys.day(slot))) is not None:
-        _check_deal(slot, msgspec.msgpack.decode(raw, type=Deal))
-    for pid, sid in found.get(keys.starts(slot), {}).items():
+    else:
+        for key in (keys.day(slot), keys.starts(slot), keys.runs(slot)):
+            if found.pop(key, None) is not None:
+                leave_out("it has what only a day has")
+
+    def started(pid: bytes, sid: bytes) -> None:
         _player(pid)
         _session(sid)
-    _by_time(found.get(keys.runs(slot), ()), _player)
-    _check_boards(slot, found)
+
+    sieve = _Sieve(found, leave_out)
+    sieve.value(keys.day(slot), lambda raw: _deal(slot, msgspec.msgpack.decode(raw, type=Deal)))
+    sieve.fields(keys.starts(slot), started)
+    sieve.by_time(keys.runs(slot), _player)
+    _boards(slot, sieve)
+    return sieve.found
 
 
-def _check_deal(day: str, deal: Deal) -> None:
+def _deal(day: str, deal: Deal) -> None:
     if deal.day != day:
         raise Wrong(f"the deal there is of {deal.day[:60]!r}")
     _is(_GAME, deal.game, "name of a game")
 
 
-def _check_boards(slot: str, found: Mapping[str, Any]) -> None:
+def _boards(slot: str, sieve: _Sieve) -> None:
     """Whoever is on a board has a row and facts, or the page of the board could not be made."""
-    facts, rows = found.get(keys.facts(slot), {}), found.get(keys.rows(slot), {})
-    if facts.keys() != rows.keys():
-        raise Wrong("players have rows without facts, or facts without rows")
-    for pid, raw in facts.items():
+
+    def fact(pid: bytes, raw: bytes) -> None:
         _player(pid)
         if _VERSION.match(raw) is None:
             raise Wrong("facts have no version")
@@ -156,74 +239,95 @@ def _check_boards(slot: str, found: Mapping[str, Any]) -> None:
         if slot == keys.ALL_TIME:
             unpack_summary(packed)
         else:
-            _check_result(slot, unpack_result(packed))
-    for pid, raw in rows.items():
+            _result(slot, unpack_result(packed))
+
+    def row(pid: bytes, raw: bytes) -> None:
         _, name, of = raw.decode().split("\n")
         _name(name)
         if of != pid.decode():
             raise Wrong(f"a row is of {of[:60]!r} and stands with {pid.decode()}")
-    known = set(rows.values())
-    for key, board in found.items():
+
+    sieve.fields(keys.facts(slot), fact)
+    sieve.fields(keys.rows(slot), row)
+    facts, rows = (sieve.found.get(key, {}) for key in (keys.facts(slot), keys.rows(slot)))
+    if facts.keys() != rows.keys():
+        sieve.leave_out("players have rows without facts, or facts without rows")
+        for key, other in ((keys.facts(slot), rows), (keys.rows(slot), facts)):
+            if key in sieve.found:
+                there = sieve.found[key]
+                sieve.found[key] = {pid: value for pid, value in there.items() if pid in other}
+    known = set(sieve.found.get(keys.rows(slot), {}).values())
+
+    def place(key: str, one: Sequence[Any]) -> None:
+        text, score = one
+        if text not in known:
+            raise Wrong(f"at {key!r} is a row of nobody")
+        if abs(score) >= _LARGEST or score != int(score):
+            raise Wrong(f"at {key!r} is a score {score}")
+
+    for key in list(sieve.found):
         if key.startswith(keys.board(slot, "")):
-            for row, score in board:
-                if row not in known:
-                    raise Wrong(f"at {key!r} is a row of nobody")
-                if abs(score) >= _LARGEST or score != int(score):
-                    raise Wrong(f"at {key!r} is a score {score}")
+            sieve.each(key, partial(place, key))
 
 
-def _check_result(day: str, result: Result) -> None:
+def _result(day: str, result: Result) -> None:
     if result.day != day:
         raise Wrong(f"a result there is of {result.day[:60]!r}")
     _session(result.session)
     _time(result.at_ms)
 
 
-def _check_player(pid: str, found: Mapping[str, Any]) -> None:
-    _player(pid)
-    for field, value in found.get(keys.player(pid), {}).items():
-        if field == b"name":
+def _of_player(pid: str, found: dict[str, Any], leave_out: LeaveOut) -> dict[str, Any]:
+    def field(name: bytes, value: bytes) -> None:
+        if name == b"name":
             _name(value)
-        elif field == b"recovery":
+        elif name == b"recovery":
             _is(_DIGEST, value, "digest of a recovery code")
-        elif field != b"hidden name":
-            hidden, _, day = field.decode().partition(" ")
+        elif name != b"hidden name":
+            hidden, _, day = name.decode().partition(" ")
             if hidden != "hidden":
-                raise Wrong(f"nothing of a player is called {field.decode()[:60]!r}")
+                raise Wrong(f"nothing of a player is called {name.decode()[:60]!r}")
             _day(day)
-    _by_time(found.get(keys.playing(pid), ()), _game_of)
-    _by_time(found.get(keys.finished(pid), ()), _game_of)
-    for day, raw in found.get(keys.results(pid), {}).items():
-        _check_result(_day(day), unpack_result(raw))
-    for name, number in found.get(keys.statistics(pid), {}).items():
+
+    def number(name: bytes, value: bytes) -> None:
         _is(_STATISTIC, name, "statistic")
-        _is(_NUMBER, number, "number")
-    for sid in found.get(keys.leaving(pid), ()):
-        _session(sid)
-    for gid in found.get(keys.groups(pid), ()):
-        _group(gid)
+        _is(_NUMBER, value, "number")
+
+    _player(pid)
+    sieve = _Sieve(found, leave_out)
+    sieve.fields(keys.player(pid), field)
+    sieve.by_time(keys.playing(pid), _game_of)
+    sieve.by_time(keys.finished(pid), _game_of)
+    sieve.fields(keys.results(pid), lambda day, raw: _result(_day(day), unpack_result(raw)))
+    sieve.fields(keys.statistics(pid), number)
+    sieve.each(keys.leaving(pid), _session)
+    sieve.each(keys.groups(pid), _group)
+    return sieve.found
 
 
-def _check_group(gid: str, found: Mapping[str, Any]) -> None:
+def _of_group(gid: str, found: dict[str, Any], leave_out: LeaveOut) -> dict[str, Any]:
     _group(gid)
-    if keys.group(gid) in found:
-        _name(found[keys.group(gid)][b"name"])
-    _by_time(found.get(keys.members(gid), ()), _player)
+    sieve = _Sieve(found, leave_out)
+    sieve.value(keys.group(gid), lambda fields: _name(fields[b"name"]))
+    sieve.by_time(keys.members(gid), _player)
+    return sieve.found
 
 
-def _check_recovery(digest: str, found: Mapping[str, Any]) -> None:
+def _recovery(digest: str, found: dict[str, Any], leave_out: LeaveOut) -> dict[str, Any]:
     _is(_DIGEST, digest, "digest of a recovery code")
-    for pid in found.values():
-        _player(pid)
+    sieve = _Sieve(found, leave_out)
+    sieve.value(keys.recovery(digest), _player)
+    return sieve.found
 
 
-def _check_waiting(game: str, found: Mapping[str, Any]) -> None:
+def _waiting(game: str, found: dict[str, Any], leave_out: LeaveOut) -> dict[str, Any]:
     _is(_GAME, game, "name of a game")
-    for rows in found.values():
-        _by_time(rows, _session)
+    sieve = _Sieve(found, leave_out)
+    sieve.by_time(keys.waiting(game), _session)
+    return sieve.found
 
 
-def _check_session(sid: str, found: Mapping[str, Any]) -> None:
+def _of_session(sid: str, found: dict[str, Any], _leave_out: LeaveOut) -> dict[str, Any]:
     _session(sid)
     # It has no log before the first that is done in it.
     record = record_of(found[keys.session(sid)])
@@ -237,16 +341,17 @@ def _check_session(sid: str, found: Mapping[str, Any]) -> None:
         entry = entry_of(raw)
         _time(entry.at_ms)
         unpack(entry.body)
+    return found
 
 
-_CHECKS: Final[Mapping[str, Callable[[str, Mapping[str, Any]], None]]] = {
-    "due": _check_due,
-    "actions": _check_actions,
-    "day": _check_day,
-    "player": _check_player,
-    "group": _check_group,
-    "recovery": _check_recovery,
-    "waiting": _check_waiting,
-    "session": _check_session,
+_SIEVES: Final[Mapping[str, Callable[[str, dict[str, Any], LeaveOut], dict[str, Any]]]] = {
+    "due": _due,
+    "actions": _actions,
+    "day": _of_day,
+    "player": _of_player,
+    "group": _of_group,
+    "recovery": _recovery,
+    "waiting": _waiting,
+    "session": _of_session,
 }
 """By family, see `backup.FAMILIES`."""

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import msgspec
+from redis.exceptions import ResponseError
 
-from heartroom.games.game import games, rules
+from heartroom.admin.broken import UNREAD, Broken, peek, raise_failures, room_of, why
+from heartroom.games.game import Refused, games, rules
 from heartroom.sessions import table as tables
 from heartroom.sessions.driver import Settings
-from heartroom.sessions.house import House
 from heartroom.sessions.live import Playing
 from heartroom.sessions.log import unpack
-from heartroom.sessions.room import Limits, Room
 from heartroom.sessions.table import HOUSE, Table
 from heartroom.store import keys
-from heartroom.store.store import Opened, Store, or_away
+from heartroom.store.store import Opened, Store, entry_of, or_away
 from heartroom.web.identity import pseudonym
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{12}")
@@ -74,8 +74,8 @@ class Node(NamedTuple):
 
 
 def tag(key: bytes) -> str:
-    """What stands in the braces of a key: the session, the player, the day."""
-    return key.decode().partition("{")[2].partition("}")[0]
+    """What stands in the braces of a key: the session, the player, the day. What is no text is replaced."""
+    return key.decode(errors="replace").partition("{")[2].partition("}")[0]
 
 
 async def find_session(store: Store, given: str) -> str:
@@ -126,23 +126,29 @@ async def nodes(store: Store) -> list[Node]:
     return sorted(found)
 
 
-async def sessions(store: Store, *, game: str = "", player: str = "", live: bool = False) -> list[Listed]:
+async def sessions(
+    store: Store, *, game: str = "", player: str = "", live: bool = False, broken: Broken | None = None
+) -> list[Listed]:
     """Sessions, the latest first: of one `game`; with one `player` (pseudonym, id, or name in any case);
-    `live`: those that a living node has open. Raises `Away`."""
+    `live`: those that a living node has open. Those that cannot be read are named in `broken`.
+    Raises `Away`."""
+    broken = broken if broken is not None else Broken()
     alive = {node.node for node in await nodes(store) if node.alive}
     now_ms = await store.time_ms()
-    sids = iter([tag(key) for key in await store.find_keys(keys.session("*"))])
+    sids = iter(await _sids(store, broken))
     found: list[Listed] = []
     while batch := list(islice(sids, _AT_A_TIME)):
         heads = [
             head
-            for head in await _heads(store, batch)
+            for head in await _heads(store, batch, broken)
             if game in ("", head.game) and (not live or alive & head.nodes)
         ]
-        players = await _players(store, heads)
-        everybody = list({pid for pids in players for pid in pids})
-        called = dict(zip(everybody, await store.names(everybody), strict=True))
-        for head, pids in zip(heads, players, strict=True):
+        players = await _players(store, heads, broken)
+        called = await _names(store, {pid for pids in players.values() for pid in pids}, broken)
+        for head in heads:
+            if head.sid not in players:
+                continue
+            pids = players[head.sid]
             seated = tuple(Seated(pseudonym(pid), called[pid]) for pid in pids)
             if player and player not in pids and not _among(player, seated):
                 continue
@@ -162,13 +168,6 @@ async def sessions(store: Store, *, game: str = "", player: str = "", live: bool
     return sorted(found, key=lambda one: (-one.created_ms, one.session))
 
 
-def room_of(store: Store, sid: str, opened: Opened) -> Room:
-    """The room of a session as it was read: to look at, nothing can be done in it."""
-    game = rules(opened.record.game, opened.record.rules)
-    assert game is not None
-    return Room(sid, game, opened, {}, House(store), Limits())
-
-
 def readable(opened: Opened) -> bool:
     """Whether this version has the rules that the session is played by."""
     return rules(opened.record.game, opened.record.rules) is not None
@@ -176,9 +175,9 @@ def readable(opened: Opened) -> bool:
 
 async def inspect(store: Store, given: str, *, reveal: bool = False) -> dict[str, Any]:
     """What there is to know of a session. Its deal, while it goes on, and ids only with `reveal`.
-    Raises `NotFound`, `Away`."""
+    Raises `NotFound`, `Unreadable`, `Away`."""
     sid = await find_session(store, given)
-    opened = await store.peek(sid)
+    opened = await peek(store, sid)
     if opened is None:
         raise NotFound(f"there is no session {given}")
     alive = {node.node for node in await nodes(store) if node.alive}
@@ -240,53 +239,133 @@ class _Head(NamedTuple):
     version: int
 
 
-async def heads(store: Store) -> list[_Head]:
-    """What is known of each session without reading its log. Raises `Away`."""
-    sids = iter([tag(key) for key in await store.find_keys(keys.session("*"))])
+async def heads(store: Store, broken: Broken) -> list[_Head]:
+    """What is known of each session without looking at its log. What cannot be read is named in `broken`.
+    Raises `Away`."""
+    sids = iter(await _sids(store, broken))
     found: list[_Head] = []
     while batch := list(islice(sids, _AT_A_TIME)):
-        found += await _heads(store, batch)
+        found += await _heads(store, batch, broken, logs=False)
     return found
 
 
-async def _heads(store: Store, sids: Sequence[str]) -> list[_Head]:
-    async with or_away(), store.redis.pipeline(transaction=False) as pipe:
-        for sid in sids:
-            pipe.hmget(keys.session(sid), "game", "owner", "settings", "nodes", "created")
-            pipe.llen(keys.log(sid))
-            pipe.lrange(keys.log(sid), -1, -1)
-        answers = await pipe.execute()
+async def _sids(store: Store, broken: Broken) -> list[str]:
     found = []
-    for sid, fields, version, last in zip(sids, answers[::3], answers[1::3], answers[2::3], strict=True):
-        if None in fields:  # it has just expired
-            continue
-        game, owner, settings, where, created = fields
-        found.append(
-            _Head(
-                sid,
-                game.decode(),
-                owner.decode(),
-                Settings(**msgspec.msgpack.decode(settings)).ranked,
-                frozenset(filter(None, where.decode().split(","))),
-                int(created),
-                int(last[0][:13]) if last else int(created),
-                version,
-            )
-        )
+    for key in await store.find_keys(keys.session("*")):
+        if _ID.fullmatch(tag(key)):
+            found.append(tag(key))
+        else:
+            broken.add(f"{key[:60]!r} is no key of a session")
     return found
 
 
-async def _players(store: Store, listed: Sequence[_Head]) -> list[tuple[str, ...]]:
-    """The players of each session: those who sat there when it began."""
+async def _heads(store: Store, sids: Sequence[str], broken: Broken, *, logs: bool = True) -> list[_Head]:
+    """`logs`: also what their logs say, their version and when they were last played."""
+    async with or_away():
+        async with store.redis.pipeline(transaction=False) as pipe:
+            for sid in sids:
+                pipe.hmget(keys.session(sid), "game", "owner", "settings", "nodes", "created")
+                if logs:
+                    pipe.llen(keys.log(sid))
+                    pipe.lrange(keys.log(sid), -1, -1)
+            answers = await pipe.execute(raise_on_error=False)
+        raise_failures(answers)
+    each = 3 if logs else 1
+    found = []
+    for place, sid in enumerate(sids):
+        fields, *log = answers[place * each : (place + 1) * each]
+        try:
+            head = _head(sid, fields, log)
+        except UNREAD as error:
+            broken.add(f"the session {pseudonym(sid)} cannot be read: {error}")
+            continue
+        if head is not None:
+            found.append(head)
+    return found
+
+
+def _head(sid: str, fields: Any, log: Sequence[Any]) -> _Head | None:
+    """`None` for one that has just expired. Raises what is in `UNREAD`."""
+    if isinstance(fields, Exception):
+        raise ValueError(f"it is none: {why(fields)}")
+    if None in fields:
+        if fields == [None] * len(fields):
+            return None
+        raise ValueError("its record: something is missing")
+    game, owner, settings, where, created = fields
+    try:
+        head = _Head(
+            sid,
+            game.decode(),
+            owner.decode(),
+            Settings(**msgspec.msgpack.decode(settings)).ranked,
+            frozenset(filter(None, where.decode().split(","))),
+            int(created),
+            int(created),
+            0,
+        )
+    except UNREAD as error:
+        raise ValueError(f"its record: {why(error)}") from None
+    if not log:
+        return head
+    version, last = log
+    try:
+        if isinstance(version, Exception):
+            raise version
+        return head._replace(version=version, last_ms=_last_ms(last) if last else head.created_ms)
+    except (ResponseError, *UNREAD) as error:
+        raise ValueError(f"its log: {why(error)}") from None
+
+
+def _last_ms(last: Sequence[bytes]) -> int:
+    entry = entry_of(last[0])
+    unpack(entry.body)
+    return entry.at_ms
+
+
+async def _players(store: Store, listed: Sequence[_Head], broken: Broken) -> dict[str, tuple[str, ...]]:
+    """By session the players: those who sat there when it began."""
     several = [head for head in listed if head.game in games() and games()[head.game].seats > 1]
-    async with or_away(), store.redis.pipeline(transaction=False) as pipe:
-        for head in several:
-            pipe.lrange(keys.log(head.sid), 0, _BEGINNING - 1)
-        logs = dict(zip((head.sid for head in several), await pipe.execute(), strict=True))
-    return [
-        _sat(games()[head.game].seats, logs[head.sid]) if head.sid in logs else (head.owner,)
-        for head in listed
-    ]
+    async with or_away():
+        async with store.redis.pipeline(transaction=False) as pipe:
+            for head in several:
+                pipe.lrange(keys.log(head.sid), 0, _BEGINNING - 1)
+            answers = await pipe.execute(raise_on_error=False)
+        raise_failures(answers)
+    logs = dict(zip((head.sid for head in several), answers, strict=True))
+    found: dict[str, tuple[str, ...]] = {}
+    for head in listed:
+        if head.sid not in logs:
+            found[head.sid] = (head.owner,)
+            continue
+        log = logs[head.sid]
+        try:
+            if isinstance(log, Exception):
+                raise log
+            found[head.sid] = _sat(games()[head.game].seats, log)
+        except (ResponseError, Refused, *UNREAD) as error:
+            broken.add(f"the session {pseudonym(head.sid)} cannot be read: its log: {why(error)}")
+    return found
+
+
+async def _names(store: Store, pids: Collection[str], broken: Broken) -> dict[str, str]:
+    """What players are called; `""` where that cannot be read."""
+    pids = list(pids)
+    async with or_away():
+        async with store.redis.pipeline(transaction=False) as pipe:
+            for pid in pids:
+                pipe.hget(keys.player(pid), "name")
+            answers = await pipe.execute(raise_on_error=False)
+        raise_failures(answers)
+    found = dict.fromkeys(pids, "")
+    for pid, name in zip(pids, answers, strict=True):
+        try:
+            if isinstance(name, Exception):
+                raise name
+            found[pid] = (name or b"").decode()
+        except (ResponseError, UnicodeDecodeError) as error:
+            broken.add(f"the name of the player {pseudonym(pid)} cannot be read: {why(error)}")
+    return found
 
 
 def _sat(seats: int, log: Iterable[bytes]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ closed somebody does: the next to open the session, or the next `sweep` of any n
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
@@ -23,6 +24,7 @@ from heartroom.leaderboards.results import Result, Unproved
 from heartroom.protocol.codes import Code
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Room
+from heartroom.sessions.unreadable import is_other_type, refusing
 from heartroom.store import keys
 from heartroom.store.boards import Boards, totals
 from heartroom.store.days import STARTS_TTL_S, Days, Standing
@@ -88,10 +90,11 @@ class Leaderboards:
             return False
         room = self.house.rooms.get(sid)
         if room is None:
-            if await self._length(sid) <= deal.par:  # too few to be won; we need not read them
-                return False
             try:
-                room = await self.house.open(sid)
+                with refusing(sid):
+                    if await self._length(sid) <= deal.par:  # too few to be won; we need not read them
+                        return False
+                    room = await self.house.open(sid)
             except Refused:
                 return False
         return room.ended_ms is not None and room.ended_ms < counts_until_ms(day)
@@ -234,22 +237,22 @@ class Leaderboards:
         async with or_away(), self.house.store.redis.pipeline(transaction=False) as pipe:
             for _, sid in running:
                 pipe.llen(keys.log(sid))
-            versions: list[int] = await pipe.execute()
-        for (pid, sid), version in zip(running, versions, strict=True):
+            versions = await pipe.execute(raise_on_error=False)
+            for answer in versions:
+                if isinstance(answer, Exception) and not is_other_type(answer):
+                    raise answer
+        for (pid, sid), answer in zip(running, versions, strict=True):
+            # Whatever lies in place of a log, it must not keep us from the others.
+            version = answer if isinstance(answer, int) else sys.maxsize
             # One that has fewer actions than it takes, or has not gone on since, is not over.
             if version < deal.par or self._looked_at.get(sid) == version:
                 continue
             try:
-                room = await self.house.open(sid)
+                with refusing(sid):
+                    room = await self.house.open(sid)
             except Refused as refused:
                 if refused.code != Code.NO_SESSION.value:
                     self._alarm(day, sid, f"cannot be opened: {refused.code}")
-                await self._days.finish(day, pid)
-                continue
-            except Away:
-                raise
-            except Exception as error:  # whatever is in that log, it must not keep us from the others
-                self._alarm(day, sid, f"cannot be read: {error}")
                 await self._days.finish(day, pid)
                 continue
             if room.is_over:

@@ -16,6 +16,7 @@ from heartroom.protocol import names
 from heartroom.protocol.codes import Code
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Room
+from heartroom.sessions.unreadable import refusing
 from heartroom.store.people import People
 
 _NOBODY: Final = "~"
@@ -199,7 +200,8 @@ class Players:
 
     async def _abandon(self, sid: str, pid: str) -> None:
         try:
-            room = await self.house.open(sid)
+            with refusing(sid):
+                room = await self.house.open(sid)
         except Refused:
             return
         if room.is_over:

@@ -18,6 +18,7 @@ class Code(StrEnum):
     NOT_JOINED = "not_joined"
     NOT_SEATED = "not_seated"
     NO_SESSION = "no_session"
+    UNREADABLE = "unreadable"
     UNKNOWN_GAME = "unknown_game"
     BAD_OPTIONS = "bad_options"
     BAD_NAME = "bad_name"

@@ -304,7 +304,7 @@ class _Pipeline(Pipeline):
         if not commands:
             return []
         if together:
-            return await self._cluster.routed(_slot(commands[0][0]), self._at_once(commands))
+            return await self._cluster.routed(_slot(commands[0][0]), self._at_once(commands, raise_on_error))
         by_node: dict[Address, list[int]] = {}
         for place, (args, _) in enumerate(commands):
             by_node.setdefault(await self._cluster.table.primary(_slot(args)), []).append(place)
@@ -334,7 +334,7 @@ class _Pipeline(Pipeline):
         return answers
 
     def _at_once(
-        self, commands: list[tuple[tuple[Any, ...], dict[str, Any]]]
+        self, commands: list[tuple[tuple[Any, ...], dict[str, Any]]], raise_on_error: bool
     ) -> Callable[[Redis, bool], Awaitable[list[Any]]]:
         async def send(client: Redis, asking: bool) -> list[Any]:
             if asking:  # ASKING holds for one command: a transaction waits until the slot has moved
@@ -342,7 +342,7 @@ class _Pipeline(Pipeline):
             async with client.pipeline(transaction=True) as pipe:
                 for args, options in commands:
                     pipe.execute_command(*args, **options)
-                answers: list[Any] = await pipe.execute()
+                answers: list[Any] = await pipe.execute(raise_on_error)
                 return answers
 
         return send

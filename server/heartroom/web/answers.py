@@ -19,6 +19,7 @@ from heartroom.store.store import Away
 
 STATUS: Final = {
     Code.NO_SESSION.value: HTTPStatus.NOT_FOUND,
+    Code.UNREADABLE.value: HTTPStatus.GONE,
     Code.NO_DAY.value: HTTPStatus.NOT_FOUND,
     Code.NO_GROUP.value: HTTPStatus.NOT_FOUND,
     Code.NOT_OVER.value: HTTPStatus.CONFLICT,

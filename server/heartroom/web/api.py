@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+import msgspec
+import structlog
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,9 +25,12 @@ from heartroom.players.service import Players
 from heartroom.protocol.codes import Code
 from heartroom.sessions.house import House
 from heartroom.sessions.live import Live, Playing
+from heartroom.sessions.unreadable import refusing
 from heartroom.store.boards import Boards, Page, Row
 from heartroom.web.answers import answer, answering, body
 from heartroom.web.identity import Identity, pseudonym
+
+_log = structlog.get_logger(__name__)
 
 _MOST_LIVE: Final = 100
 _GROUP: Final = re.compile(r"[A-Za-z0-9_-]{12}")
@@ -64,6 +69,8 @@ class Api:
         self.live: Final = Live(house)
         self._identity: Final = identity
         self._origins: Final = origins
+        self._odd: Final[set[str]] = set()
+        """Boards of which it was said that they have rows that cannot be shown."""
 
     def start(self) -> None:
         """Begins what goes on by itself."""
@@ -217,15 +224,23 @@ class Api:
         self, request: Request, boards: Boards, by: str, pid: str, facts: Callable[[bytes], dict[str, Any]]
     ) -> dict[str, Any]:
         """What is shown of a board, or of a group's part of it. `facts` reads what is known of a row."""
+        strays = 0
 
-        def shown(row: Row) -> dict[str, Any]:
-            return {
-                "rank": row.rank,
-                "player": pseudonym(row.pid),
-                "name": row.name,
-                "me": row.pid == pid,
-                **facts(row.facts),
-            }
+        def shown(rows: Sequence[Row]) -> list[dict[str, Any]]:
+            nonlocal strays
+            listed = []
+            for row in rows:
+                head = {
+                    "rank": row.rank,
+                    "player": pseudonym(row.pid),
+                    "name": row.name,
+                    "me": row.pid == pid,
+                }
+                try:
+                    listed.append({**head, **facts(row.facts)})
+                except (msgspec.MsgspecError, ValueError):
+                    strays += 1
+            return listed
 
         gid = request.query_params.get("group")
         if gid is None:
@@ -236,10 +251,14 @@ class Api:
             group = {"id": found.id, "name": found.name, "members": len(found.members)}
             best = await boards.of(by, found.members)
             page = Page(len(best), best, [row for row in best if row.pid == pid])
+        rows, near = shown(page.best), shown(page.around) if gid is None else []
+        if strays + page.strays and boards.slot not in self._odd:
+            self._odd.add(boards.slot)
+            _log.error("rows on a board cannot be shown", board=boards.slot, by=by, rows=strays + page.strays)
         return {
             "players": page.total,
-            "rows": [shown(row) for row in page.best],
-            "around": [shown(row) for row in page.around] if gid is None else [],
+            "rows": rows,
+            "around": near,
             "me": _place(page, pid),
             "group": group,
         }
@@ -265,7 +284,9 @@ class Api:
     async def privacy(self, request: Request) -> Response:
         """Makes a game private, or public again."""
         wanted = await body(request, Privacy, self._origins)
-        room = await self.house.open(request.path_params["session"])
+        sid = request.path_params["session"]
+        with refusing(sid):
+            room = await self.house.open(sid)
         await room.set_private(self._pid(request), wanted.private)
         return answer({"private": wanted.private})
 

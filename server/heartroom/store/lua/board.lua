@@ -5,16 +5,18 @@
 -- Returns {how many there are, the best, place, around}: two flat lists of row, score, facts, row, ...;
 --       the second begins `place` rows (0: with the best) from the top; both are empty, and place is -1,
 --       for a player who is not on it. Before the second list's first row stand `better` rows with other
---       scores, which follows it as a fifth element.
+--       scores, which follows it as a fifth element. What is not the row of its player has no facts ('').
 local function shown(first, last)
   local flat = redis.call('ZRANGE', KEYS[3], first, last, 'WITHSCORES')
   local out, pids = {}, {}
   for i = 1, #flat, 2 do
-    pids[#pids + 1] = string.match(flat[i], '.*\n(.*)')
+    pids[#pids + 1] = string.match(flat[i], '.*\n(.*)') or ''
   end
   local facts = #pids > 0 and redis.call('HMGET', KEYS[1], unpack(pids)) or {}
+  local rows = #pids > 0 and redis.call('HMGET', KEYS[2], unpack(pids)) or {}
   for i = 1, #pids do
-    out[3 * i - 2], out[3 * i - 1], out[3 * i] = flat[2 * i - 1], flat[2 * i], facts[i] or ''
+    out[3 * i - 2], out[3 * i - 1] = flat[2 * i - 1], flat[2 * i]
+    out[3 * i] = rows[i] == flat[2 * i - 1] and facts[i] or ''
   end
   return out
 end

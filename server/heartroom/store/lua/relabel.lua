@@ -4,11 +4,14 @@
 -- ARGV  1  the player    2  the row, '' to take the player off
 -- Returns 1 if that changed anything, else 0.
 local before = redis.call('HGET', KEYS[2], ARGV[1])
+local facts = 0
+if ARGV[2] == '' then -- facts without a row, which nobody else wrote, would keep the player from coming back
+  facts = redis.call('HDEL', KEYS[1], ARGV[1])
+end
 if not before or before == ARGV[2] then
-  return 0
+  return facts
 end
 if ARGV[2] == '' then
-  redis.call('HDEL', KEYS[1], ARGV[1])
   redis.call('HDEL', KEYS[2], ARGV[1])
 else
   redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
