@@ -866,11 +866,13 @@ class Room:
         table, state = self._after(deed)
         over, own = self._is_end(table, state), (deed.seat, deed.ref) in self._pending
         self._done(entry.at_ms, deed, entry.body, table, state, over)
-        if over and own:
+        # Who ends a game with `heartroom admin` is no node, and has no log.
+        if over and (own or (table.ended and not self._loading)):
             self._log_end()
 
     def _log_end(self) -> None:
-        """Of all nodes that have the session open, the one that stored its end says so."""
+        """Of all nodes that have the session open, the one that stored its end says so; of an end that the
+        house has made, each of them."""
         outcome = self.game.outcome(self.state)
         if self.table.ended or outcome is None:
             how = "ended"

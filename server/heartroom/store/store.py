@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import math
 import secrets
 import time
 from collections import deque
@@ -148,10 +149,17 @@ class Presence(NamedTuple):
     here: bool
 
 
-_SAID: Final[Mapping[int, type[Changed] | type[Renamed] | type[Presence]]] = {
-    1: Changed,
-    2: Renamed,
-    4: Presence,
+class Unreadable(NamedTuple):
+    """Something was said that means nothing to this node; it may have been news."""
+
+    sid: str
+    """Of this session; `""`: of any."""
+
+
+_SAID: Final[Mapping[int, msgspec.msgpack.Decoder[Changed | Renamed | Presence]]] = {
+    1: msgspec.msgpack.Decoder(Changed),
+    2: msgspec.msgpack.Decoder(Renamed),
+    4: msgspec.msgpack.Decoder(Presence),
 }
 """What is said besides commits, by its length."""
 _PACKED: Final = [bytes([0x90 + length]) for length in _SAID]
@@ -167,7 +175,7 @@ class Missed(NamedTuple):
     """And of what is said to everybody."""
 
 
-Said = News | Renamed | Presence | Changed | Missed
+Said = News | Renamed | Presence | Changed | Missed | Unreadable
 """What is heard."""
 
 
@@ -216,6 +224,8 @@ class Store:
     """At once, of one node."""
     LEASE_MS: Final = 10_000
     """How long a node that says nothing is believed to live."""
+    PUZZLED_S: Final = 60.0
+    """The log speaks of messages that cannot be read no more often than this."""
 
     def __init__(
         self, url: str, *, live_ttl_s: int = 30 * 86_400, timeout_s: float = 5.0, replicas: int = 0
@@ -250,6 +260,9 @@ class Store:
         self._probe: Final = Probe(self.redis, self.table, self._sources["probe"], replicas)
         self._tasks: Final[set[asyncio.Task[None]]] = set()
         self._leased = False
+        self._puzzled_s, self._unreadable = -math.inf, 0
+        """When the log last spoke of messages that cannot be read (monotonic seconds); how many there were
+        since."""
         self._dead: deque[str] = deque(maxlen=16)
         self._offset_ms: float = time.time() * 1000 - time.monotonic() * 1000
 
@@ -584,15 +597,28 @@ class Store:
                 elif isinstance(heard, Began):
                     yield Missed(None, True)
                 else:
-                    said = self._said(heard[1])
+                    said = self._read(*heard)
                     if said is not None:
                         yield said
 
+    def _read(self, channel: str, message: bytes) -> Said | None:
+        """The same as `_said`, also of what cannot be read."""
+        try:
+            return self._said(message)
+        except (ValueError, msgspec.MsgspecError) as error:
+            metrics.UNREADABLE.inc()
+            self._unreadable += 1
+            if time.monotonic() - self._puzzled_s >= self.PUZZLED_S:
+                _log.error("unreadable message", reason=str(error), messages=self._unreadable)
+                self._puzzled_s, self._unreadable = time.monotonic(), 0
+            of_a_session = self.table is not None and channel != keys.EVERYBODY
+            return Unreadable(keys.of_channel(channel) if of_a_session else "")
+
     def _said(self, message: bytes) -> Said | None:
-        """What a message says; `None` if it is a commit of this node's own."""
+        """What a message says; `None` if it is a commit of this node's own. Raises `ValueError` or
+        `MsgspecError`."""
         if message[:1] in _PACKED:
-            said = msgspec.msgpack.decode(message)
-            return _SAID[len(said)](*said)
+            return _SAID[message[0] & 0x0F].decode(message)
         sid, node, epoch, version, before, entry = message.split(b" ", 5)
         if node == self.node.encode():
             return None
