@@ -27,7 +27,7 @@ from heartroom.games.heart_to_heart import solver
 from heartroom.protocol.inbound import LARGEST
 from heartroom.sessions.record import BadRecord, read
 from heartroom.store.embedded import Embedded, StoreFailed, StoreInUse
-from heartroom.store.store import Away, Misnamed, Store
+from heartroom.store.store import Away, Misnamed, OtherFormat, Store
 from heartroom.store.urls import parse
 from heartroom.web import logs
 from heartroom.web import settings as web_settings
@@ -49,6 +49,12 @@ _SPARE_PORTS = 10
 
 _ASKING_S = 2.0
 """How long a start waits for the store."""
+
+_AGAIN_S = 0.2
+"""How often it is looked whether they have."""
+
+_OTHERS_S = Store.LEASE_MS / 1000 + 2.0
+"""How long a start waits for nodes of another format to end. One that was killed holds its lease so long."""
 
 _LEAVING_S = 3.0
 """How long workers of a parent that was killed may take to let go of the port."""
@@ -244,6 +250,8 @@ def _open(settings: Settings, secret: str, redis_url: str, listening: socket.soc
         torn = asyncio.run(_is_torn(redis_url))
     except Misnamed as misnamed:
         raise click.ClickException(f"HEARTROOM_REDIS_URL: {misnamed}") from None
+    except OtherFormat as other:
+        raise click.ClickException(str(other)) from None
     if torn:
         raise click.ClickException(
             "a restore of this store is under way, or was broken off: then do it again with "
@@ -267,17 +275,34 @@ def _open(settings: Settings, secret: str, redis_url: str, listening: socket.soc
 
 async def _is_torn(redis_url: str) -> bool:
     """Whether the store holds half of a backup. One that is away is waited for while we serve, and may be.
-    Raises `Misnamed`."""
+    Raises `Misnamed`, and `OtherFormat` if nodes of another format live and do not end."""
     store = Store(redis_url, timeout_s=_ASKING_S)
     try:
         await store.ask_kind()
+        await _alone(store)
         return await store.restoring()
-    except Misnamed:
+    except (Misnamed, OtherFormat):
         raise
     except Away:
         return False
     finally:
         await store.aclose()
+
+
+async def _alone(store: Store) -> None:
+    """Returns when no node of another format lives. Raises `OtherFormat`, `Away`."""
+    deadline = time.monotonic() + _OTHERS_S
+    waits = False
+    while True:
+        try:
+            return await store.look_around()
+        except OtherFormat as other:
+            if time.monotonic() >= deadline:
+                raise
+            if not waits:
+                waits = True
+                _log.info("waiting for another format to end", reason=str(other))
+        await asyncio.sleep(_AGAIN_S)
 
 
 def _serve(

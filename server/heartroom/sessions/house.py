@@ -30,7 +30,18 @@ from heartroom.store import keys
 from heartroom.store.committer import Committer, Committers
 from heartroom.store.people import People
 from heartroom.store.probe import reason
-from heartroom.store.store import Away, Changed, Missed, News, Opened, Presence, Renamed, Store, Unreadable
+from heartroom.store.store import (
+    Away,
+    Changed,
+    Missed,
+    News,
+    Opened,
+    OtherFormat,
+    Presence,
+    Renamed,
+    Store,
+    Unreadable,
+)
 from heartroom.store.urls import locked_out
 from heartroom.tasks import at_most, end
 
@@ -111,6 +122,8 @@ class House:
         self._alive: frozenset[str] = frozenset()
         """The nodes that lived at the last beat; none before the first."""
         self._first_beat = asyncio.Lock()
+        self.kept_out = False
+        """Whether nodes of another format have the store: then nothing is opened here."""
         self._told: set[str] = set()
         """Nodes that told us of players who are connected there."""
         self._doubtful: set[str] = set()
@@ -543,7 +556,14 @@ class House:
         # Whoever tells us anything, or has a session open, has taken its lease before. So a node that we know
         # of before we ask, and that is not in the answer, is dead, and does not come back: see `Store.beat`.
         told, opened = set(self._told), [(room, room.others) for room in self.rooms.values() if room.others]
-        alive = await self.store.beat()
+        try:
+            alive = await self.store.beat()
+        except OtherFormat as other:
+            if not self.kept_out:
+                _log.error("kept out", reason=str(other))
+            self.kept_out, self._alive = True, frozenset()
+            raise
+        self.kept_out = False
         self.store.bury(self._alive - alive)
         self._alive = alive
         if dead := told - alive:

@@ -26,7 +26,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
 
-from heartroom import metrics
+from heartroom import __version__, metrics
 from heartroom.store import keys
 from heartroom.store.cluster import OF_A_CLUSTER, Cluster, Table, WrongKind, misnamed, slot_of
 from heartroom.store.ears import Began, Ears, Lost, NodeEars, ShardEars
@@ -50,6 +50,16 @@ class Away(Exception):
 
 class Misnamed(Away):
     """The store is not of the kind that its URL says; says which it is."""
+
+
+FORMAT: Final = 1
+"""The number of what nodes say to each other and of what they store: keys, entries of logs, messages. It
+is to go up with a change that a node with the number before would not understand, or would spoil. Nodes with
+different numbers do not share a store."""
+
+
+class OtherFormat(Away):
+    """A node of another format holds a lease: until that ends, this one opens nothing. Says which."""
 
 
 class Entry(NamedTuple):
@@ -557,24 +567,43 @@ class Store:
         """Prolongs this node's lease, and returns the nodes whose leases hold. Raises `Away`.
 
         A node whose own lease has ended meanwhile was taken for dead, and the dead do not come back: it goes
-        on under another name, and who listens here hears `Away`.
+        on under another name, and who listens here hears `Away`. Who has no lease gets none while one of
+        another format holds: `OtherFormat`.
         """
         async with or_away():
-            how = "stay" if self._leased else "come"
-            held, *nodes = await self._call("beat", [keys.NODES], [self.node, self.LEASE_MS, how])
+            held, nodes = await self._beat(self.node, "stay" if self._leased else "come")
             if self._leased and not held:
                 fresh = secrets.token_hex(4)
-                _, *nodes = await self._call("beat", [keys.NODES], [fresh, self.LEASE_MS, "come"])
+                _, nodes = await self._beat(fresh, "come")
                 _log.warning("lease ended", node=self.node, now=fresh)
                 self.node = fresh
                 await self._ears.renamed(fresh)
             self._leased = True
-        return frozenset(node.decode() for node in nodes)
+        return nodes
+
+    async def _beat(self, node: str, how: str) -> tuple[bool, frozenset[str]]:
+        """See `lua/beat.lua`. Raises `OtherFormat`."""
+        held, *said = await self._call(
+            "beat", [keys.NODES, keys.ABOUT], [node, self.LEASE_MS, how, f"{FORMAT} {__version__}"]
+        )
+        told = [one.decode() for one in said]
+        if held < 0:
+            other, number, release = told[0].split(" ", 2)
+            raise OtherFormat(
+                f"a node of heartroom {release} ({other}) runs on this store, in format {number}; "
+                f"this is heartroom {__version__}, of format {FORMAT}: stop all nodes before an upgrade"
+            )
+        return bool(held), frozenset(told)
+
+    async def look_around(self) -> None:
+        """Raises `OtherFormat` if `beat` would, `Away`."""
+        async with or_away():
+            await self._beat(self.node, "look")
 
     async def leave(self) -> None:
         """Ends this node's lease. Raises `Away`."""
         async with or_away():
-            await self._call("beat", [keys.NODES], [self.node, self.LEASE_MS, "go"])
+            await self._beat(self.node, "go")
             self._leased = False
 
     async def follow(self) -> None:

@@ -229,6 +229,10 @@ class Web:
         ready, restoring = await asyncio.gather(self.house.ready(READY_S), self._restoring())
         if not ready:
             return PlainTextResponse("the store does not store\n", HTTPStatus.SERVICE_UNAVAILABLE)
+        if self.house.kept_out:
+            return PlainTextResponse(
+                "nodes of another format have the store\n", HTTPStatus.SERVICE_UNAVAILABLE
+            )
         if restoring:
             return PlainTextResponse("the store is being restored\n", HTTPStatus.SERVICE_UNAVAILABLE)
         return PlainTextResponse("ok\n")
