@@ -208,3 +208,29 @@ def test_a_server_that_is_killed_leaves_nothing_behind(data_dir: Path) -> None:
     server.kill()
     eventually(lambda: all(ended(pid) for pid in children), "all its processes end")
     server.stop()
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+async def test_an_embedded_store_whose_keeper_and_server_were_killed_is_there_again(
+    data_dir: Path, workers: str
+) -> None:
+    server = Server(data_dir=str(data_dir), workers=workers)
+    try:
+        async with await server.connect() as client:
+            session = await client.new(GAME.name, {"code": CODE})
+            await client.join(session)
+            assert await client.act("draw") == 1
+            (keeper,) = [
+                child
+                for child in psutil.Process(server.process.pid).children()
+                if "heartroom.store.keeper" in child.cmdline()
+            ]
+            (valkey,) = keeper.children()
+            keeper.kill()
+            valkey.kill()
+            assert await client.act("draw") == 2
+        assert "keeper died" in server.said()
+        assert await asyncio.to_thread(server.terminate) == 0
+        assert not answers(str(Embedded(data_dir).socket))
+    finally:
+        server.stop()

@@ -540,9 +540,18 @@ class House:
 
     async def _live(self) -> None:
         """Keeps this node's lease, and learns whose have ended."""
+        said = False
         while True:
-            with contextlib.suppress(Away):
+            try:
                 await self._beat()
+            except OtherFormat as other:
+                if not said:
+                    _log.error("kept out", reason=str(other))
+                said = True
+            except Away:
+                pass
+            else:
+                said = False
             await asyncio.sleep(self.BEAT_S)
 
     async def _follow(self) -> None:
@@ -558,9 +567,7 @@ class House:
         told, opened = set(self._told), [(room, room.others) for room in self.rooms.values() if room.others]
         try:
             alive = await self.store.beat()
-        except OtherFormat as other:
-            if not self.kept_out:
-                _log.error("kept out", reason=str(other))
+        except OtherFormat:
             self.kept_out, self._alive = True, frozenset()
             raise
         self.kept_out = False
