@@ -18,7 +18,7 @@ import click
 import structlog
 import uvicorn
 
-from heartroom import __version__
+from heartroom import __version__, metrics
 from heartroom.admin.commands import admin
 from heartroom.cards import rank_text
 from heartroom.games.game import Refused, Setup
@@ -32,6 +32,7 @@ from heartroom.store.urls import parse
 from heartroom.web import logs
 from heartroom.web import settings as web_settings
 from heartroom.web.app import Web
+from heartroom.web.counts import Counts, remove_left
 from heartroom.web.door import Door
 from heartroom.web.memory import Memory
 from heartroom.web.requests import BoundedHttp
@@ -104,13 +105,17 @@ def serve(host: str | None, port: int | None, data_dir: Path | None, workers: in
 
 @main.command(hidden=True)
 @click.argument("descriptor", type=int)
-def work(descriptor: int) -> None:
-    """One of the processes of `serve --workers`: serves on a socket that the parent has opened."""
+@click.argument("held", type=int)
+def work(descriptor: int, held: int) -> None:
+    """One of the processes of `serve --workers`: serves on a socket that the parent has opened, and counts in
+    a folder that it has made and holds."""
+    counts = Counts.join(Path(os.environ[metrics.DIRECTORY]), held)
     settings = web_settings.load(os.environ)
     logs.configure(settings.log_level, settings.log_format)
     end_with_parent()
     listening = socket.socket(fileno=descriptor)
     _serve(settings, settings.secret, settings.redis_url, listening, "worker", {})
+    counts.leave()  # should the parent have been killed, nobody else removes it
 
 
 @main.command()
@@ -257,6 +262,7 @@ def _open(settings: Settings, secret: str, redis_url: str, listening: socket.soc
             "a restore of this store is under way, or was broken off: then do it again with "
             "`heartroom admin restore --force FILE`"
         )
+    remove_left()
     click.echo(f"heartroom is open at {_address(listening)}")
     kind = parse(redis_url).kind if settings.redis_url else "embedded"
     facts = {"version": __version__, "store": kind, "workers": settings.workers}
