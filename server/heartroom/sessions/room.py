@@ -38,7 +38,7 @@ class Limits(NamedTuple):
     log_length: int = 10_000
     """Actions in one session."""
     viewers: int = 2_000
-    """Connections on one node that may look at one session; those who have a seat always may."""
+    """Connections on one process that may look at one session; those who have a seat always may."""
     sessions_per_hour: int = 300
     """Sessions that one player may begin at once, and in an hour."""
     waiting: int = 128
