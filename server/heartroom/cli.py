@@ -105,17 +105,18 @@ def serve(host: str | None, port: int | None, data_dir: Path | None, workers: in
 
 @main.command(hidden=True)
 @click.argument("descriptor", type=int)
-@click.argument("held", type=int)
-def work(descriptor: int, held: int) -> None:
+@click.argument("held", type=int, required=False)
+def work(descriptor: int, held: int | None) -> None:
     """One of the processes of `serve --workers`: serves on a socket that the parent has opened, and counts in
     a folder that it has made and holds."""
-    counts = Counts.join(Path(os.environ[metrics.DIRECTORY]), held)
+    counts = None if held is None else Counts.join(Path(os.environ[metrics.DIRECTORY]), held)
     settings = web_settings.load(os.environ)
     logs.configure(settings.log_level, settings.log_format)
     end_with_parent()
     listening = socket.socket(fileno=descriptor)
     _serve(settings, settings.secret, settings.redis_url, listening, "worker", {})
-    counts.leave()  # should the parent have been killed, nobody else removes it
+    if counts is not None:
+        counts.leave()  # should the parent have been killed, nobody else removes it
 
 
 @main.command()
