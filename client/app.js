@@ -76,12 +76,20 @@ export class App {
   };
 
   /**
+   * The key of the text of a code of the protocol.
+   * @param {string} code
+   */
+  codeKey(code) {
+    const key = `code.${code}`;
+    return this.i18n.has(key) ? key : 'code.unknown';
+  }
+
+  /**
    * The text of a code of the protocol.
    * @param {string} code
    */
   codeText(code) {
-    const key = `code.${code}`;
-    return this.i18n.t(this.i18n.has(key) ? key : 'code.unknown');
+    return this.i18n.t(this.codeKey(code));
   }
 
   /**
@@ -89,7 +97,7 @@ export class App {
    * @param {string} game
    * @param {Record<string, unknown>} options
    * @param {{ replace?: boolean }} [how]
-   * @returns {Promise<string | null>} the text of a refusal
+   * @returns {Promise<string | null>} the code of a refusal
    */
   begin(game, options, how) {
     return this.#goTo(() => this.wire.newGame(game, options), how);
@@ -124,7 +132,7 @@ export class App {
       return null;
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      return this.codeText(error.message);
+      return error.message;
     }
   }
 
@@ -141,7 +149,7 @@ export class App {
    */
   async beginOrTell(game, options = games.get(game)?.options?.(this.settings) ?? {}) {
     const refused = await this.begin(game, options);
-    if (refused) this.notices.toast(refused, 'refused');
+    if (refused) this.notices.toast(this.codeText(refused), 'refused');
   }
 
   /**
@@ -150,7 +158,7 @@ export class App {
    */
   async quick(game) {
     const refused = await this.#goTo(() => this.wire.quick(game));
-    if (refused) this.notices.toast(refused, 'refused');
+    if (refused) this.notices.toast(this.codeText(refused), 'refused');
   }
 
   /**
@@ -180,7 +188,7 @@ export class App {
       const { kept, options, table } = form.read();
       this.settings.set(`table.${game.name}`, kept);
       const refused = await this.#goTo(() => this.wire.newGame(game.name, options, table));
-      if (refused) this.notices.toast(refused, 'refused');
+      if (refused) this.notices.toast(this.codeText(refused), 'refused');
     };
     showDialog({
       role: 'table',
@@ -417,7 +425,8 @@ export class App {
   }
 
   askName() {
-    const { t } = this.i18n;
+    const { i18n } = this;
+    const { t } = i18n;
     const input = h('input', {
       type: 'text',
       'data-role': 'name-input',
@@ -427,17 +436,17 @@ export class App {
       'aria-describedby': 'name-hint',
       value: this.wire.welcome?.name ?? '',
     });
-    const error = fieldError(input, 'name-error');
+    const error = fieldError(i18n, input, 'name-error');
     const save = async () => {
-      error.say('');
+      error.say(null);
       const name = input.value.trim();
-      if (lengthOf(name) > LONGEST_NAME) return error.say(this.codeText('bad_name'));
+      if (lengthOf(name) > LONGEST_NAME) return error.say('code.bad_name');
       try {
         await this.wire.setName(name);
         closeDialogOf(input);
       } catch (refusal) {
         if (!(refusal instanceof Refused)) throw refusal;
-        error.say(this.codeText(refusal.message === 'too_large' ? 'bad_name' : refusal.message));
+        error.say(this.codeKey(refusal.message === 'too_large' ? 'bad_name' : refusal.message));
       }
     };
     input.addEventListener('keydown', (event) => {

@@ -24,7 +24,7 @@ import { play } from './pages/play.js';
 import { example, replay } from './pages/replay.js';
 import { rules } from './pages/rules.js';
 import { Router, pageTitle } from './router.js';
-import { Settings, pendingKeeper } from './storage.js';
+import { Settings, pendingKeeper, placesKeeper } from './storage.js';
 import { artwork } from './ui/card.js';
 import { closeDialog, redrawDialog, whenNoneStays, withDialogs } from './ui/dialog.js';
 import { h } from './ui/dom.js';
@@ -71,6 +71,7 @@ const router = new Router(
     document.title = pageTitle(title);
     if (how === 'other') scrollBack(top);
   },
+  placesKeeper,
 );
 app.go = (path, how) => router.go(path, how);
 

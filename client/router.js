@@ -10,6 +10,11 @@
 /** @typedef {(params: string[], kept?: unknown) => Shown} Page puts itself on the screen; `params` are the address's variable parts */
 /** @typedef {'first' | 'other' | 'same'} How a page comes: the first at all, in place of another, drawn anew */
 /** @typedef {{ entry: number }} State of an entry of the browser's history: its number */
+/** @typedef {{ entry: number, tops: [entry: number, top: number][] }} Places the entry that is shown, and how far others were scrolled */
+/** @typedef {{ load: () => Places | null, save: (places: Places) => void }} PlacesKeeper remembers them while the tab is there */
+
+/** So many entries' places are kept: those that were left last. */
+const MOST_TOPS = 100;
 
 export class Router {
   #routes;
@@ -18,9 +23,10 @@ export class Router {
   #titled;
   /** @type {Shown | null} */
   #shown = null;
+  #keeper;
   /** The number of the entry that is shown. */
   #entry = 0;
-  /** How far the pages of other entries were scrolled when they were left. @type {Map<number, number>} */
+  /** How far the pages of other entries were scrolled when they were left, the last one last. @type {Map<number, number>} */
   #tops = new Map();
 
   /**
@@ -29,12 +35,14 @@ export class Router {
    * @param {() => void} leaving called before another page is put on the screen
    * @param {(title: string, how: How, top: number) => void} titled called after a page was put on the screen; `top`:
    *   how far it was scrolled when it was left, 0 for one that was not there yet
+   * @param {PlacesKeeper} keeper over a reload
    */
-  constructor(routes, missing, leaving, titled) {
+  constructor(routes, missing, leaving, titled, keeper) {
     this.#routes = routes;
     this.#missing = missing;
     this.#leaving = leaving;
     this.#titled = titled;
+    this.#keeper = keeper;
   }
 
   start() {
@@ -42,8 +50,12 @@ export class Router {
     history.scrollRestoration = 'manual';
     addEventListener('pagehide', () => (history.scrollRestoration = 'auto'));
     addEventListener('pageshow', () => (history.scrollRestoration = 'manual'));
-    this.#entry = /** @type {State | null} */ (history.state)?.entry ?? 0;
+    const kept = this.#keeper.load();
+    this.#tops = new Map(kept?.tops);
+    // An address that was typed is an entry after that which was shown before.
+    this.#entry = /** @type {State | null} */ (history.state)?.entry ?? (kept ? kept.entry + 1 : 0);
     history.replaceState(this.#state(), '');
+    this.#save();
     addEventListener('popstate', ({ state }) => this.#return(state));
     document.addEventListener('click', (event) => this.#onClick(event));
     this.#draw('first');
@@ -53,8 +65,7 @@ export class Router {
   go(path, { replace = false } = {}) {
     if (replace) history.replaceState(this.#state(), '', path);
     else if (path !== location.pathname + location.search) {
-      this.#tops.set(this.#entry, scrollY);
-      this.#entry += 1;
+      this.#leave(this.#entry + 1);
       history.pushState(this.#state(), '', path);
     }
     this.#show(0);
@@ -62,10 +73,22 @@ export class Router {
 
   /** Back, Forward, or another hash. @param {State | null} state null: of an entry that there was not before */
   #return(state) {
-    this.#tops.set(this.#entry, scrollY);
-    this.#entry = state?.entry ?? this.#entry + 1;
+    this.#leave(state?.entry ?? this.#entry + 1);
     if (!state) history.replaceState(this.#state(), '');
     this.#show((state && this.#tops.get(this.#entry)) ?? 0);
+  }
+
+  /** Another entry is shown from now on. @param {number} entry */
+  #leave(entry) {
+    this.#tops.delete(this.#entry);
+    this.#tops.set(this.#entry, scrollY);
+    for (const oldest of this.#tops.keys()) if (this.#tops.size > MOST_TOPS) this.#tops.delete(oldest);
+    this.#entry = entry;
+    this.#save();
+  }
+
+  #save() {
+    this.#keeper.save({ entry: this.#entry, tops: [...this.#tops] });
   }
 
   /** Shows the page of the present address. @param {number} top */

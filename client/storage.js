@@ -54,6 +54,22 @@ export const pendingKeeper = {
   },
 };
 
+const PLACES_KEY = 'heartroom.places';
+
+/** Keeps how far the pages of this tab's history were scrolled over a reload. */
+export const placesKeeper = {
+  /** @returns {import('./router.js').Places | null} */
+  load() {
+    const { entry, tops } = read(storageOf('sessionStorage'), PLACES_KEY) ?? {};
+    const isTop = (/** @type {unknown} */ pair) => Array.isArray(pair) && pair.length === 2 && pair.every(Number.isFinite);
+    return Number.isInteger(entry) && Array.isArray(tops) && tops.every(isTop) ? { entry, tops } : null;
+  },
+  /** @param {import('./router.js').Places} places */
+  save(places) {
+    write(storageOf('sessionStorage'), PLACES_KEY, places);
+  },
+};
+
 const SETTINGS_KEY = 'heartroom.settings';
 
 /**

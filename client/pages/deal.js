@@ -16,7 +16,7 @@ export function deal(app, code) {
   void app.begin(game.name, { code }, { replace: true }).then((refused) => {
     if (!refused || !here) return;
     dealt();
-    message(app, refused, date && h('a', { class: 'button main', href: `/daily/${date}`, 'data-role': 'to-day' }, t('daily.toDay')));
+    message(app, app.codeText(refused), date && h('a', { class: 'button main', href: `/daily/${date}`, 'data-role': 'to-day' }, t('daily.toDay')));
   });
   const destroy = () => {
     here = false;

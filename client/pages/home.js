@@ -131,14 +131,17 @@ function playButtons(app, game) {
 
 /** @param {App} app @param {Game} game */
 function codeForm(app, game) {
-  const { t } = app.i18n;
+  const { i18n } = app;
+  const { t } = i18n;
   const input = h('input', { type: 'text', id: `code-${game.name}`, 'data-role': 'code-input', placeholder: t('home.codeExample'), autocomplete: 'off', autocapitalize: 'characters', spellcheck: 'false', maxlength: 200 });
-  const { line, say } = fieldError(input, 'code-error', `code-error-${game.name}`, t('home.codeExample'));
+  const { line, say } = fieldError(i18n, input, 'code-error', `code-error-${game.name}`, t('home.codeExample'));
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
     const code = input.value.trim().replace(/^.*\/d\//, ''); // a link to a deal will do
-    say(code ? '' : t('home.codeWanted', { example: t('home.codeExample') }));
-    if (code) say((await app.begin(game.name, { code })) ?? '');
+    if (!code) return say('home.codeWanted', { example: t('home.codeExample') });
+    say(null);
+    const refused = await app.begin(game.name, { code });
+    if (refused) say(app.codeKey(refused));
   };
   return h(
     'form',

@@ -70,7 +70,7 @@ function name(app, { name }) {
 /** @param {App} app @param {Me} me */
 function groups(app, { groups }) {
   const { t } = app.i18n;
-  const { form } = oneField(app, { role: 'group', label: t('group.name'), action: t('group.make'), wanted: app.codeText('bad_name'), send: async (name) => {
+  const { form } = oneField(app, { role: 'group', label: t('group.name'), action: t('group.make'), wanted: 'code.bad_name', send: async (name) => {
     const { group } = await post('/api/groups', { name });
     app.go(`/join/${encodeURIComponent(group)}`);
   } });
@@ -118,7 +118,7 @@ function recovery(app, { recovery }) {
       ],
     });
   };
-  const { form } = oneField(app, { role: 'recovery', label: t('recovery.enter'), action: t('recovery.use'), wanted: t('recovery.wanted'), code: true, send: async (code) => {
+  const { form } = oneField(app, { role: 'recovery', label: t('recovery.enter'), action: t('recovery.use'), wanted: 'recovery.wanted', code: true, send: async (code) => {
     await post('/api/me/recover', { code });
     // The cookie is another player's now: everything begins anew.
     location.assign('/me');
@@ -195,24 +195,24 @@ function askDelete(app) {
  * @param {string} what.role of its parts: …-input, …-enter, …-error
  * @param {string} what.label
  * @param {string} what.action
- * @param {string} what.wanted what is said where nothing was typed
+ * @param {string} what.wanted key of what is said where nothing was typed
  * @param {boolean} [what.code] whether a code is typed, not words
  * @param {(text: string) => Promise<void>} what.send rejects with `ApiError`
  */
 function oneField(app, { role, label, action, wanted, code = false, send }) {
   const id = `${role}-input`;
   const input = h('input', { type: 'text', id, 'data-role': id, autocomplete: 'off', ...(code ? { autocapitalize: 'characters', spellcheck: 'false', class: 'code' } : { dir: 'auto', maxlength: 40 }) });
-  const { line, say } = fieldError(input, `${role}-error`);
+  const { line, say } = fieldError(app.i18n, input, `${role}-error`);
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
     const text = input.value.trim();
-    say(text ? '' : wanted);
+    say(text ? null : wanted);
     if (!text) return;
     try {
       await send(text);
     } catch (refusal) {
       if (!(refusal instanceof ApiError)) throw refusal;
-      say(app.codeText(refusal.message));
+      say(app.codeKey(refusal.message));
     }
   };
   const form = h('form', { class: 'one-field', onsubmit: submit }, h('label', { for: id }, label), h('div', { class: 'code-row' }, input, h('button', { type: 'submit', class: 'button plain', 'data-role': `${role}-enter` }, action)), line);

@@ -3,6 +3,7 @@
 import { emblem } from '../ui/card.js';
 import { pageTitle } from '../router.js';
 import { h, unbroken } from '../ui/dom.js';
+import { failureText } from '../ui/shell.js';
 
 /**
  * @param {import('../app.js').App} app
@@ -12,8 +13,9 @@ import { h, unbroken } from '../ui/dom.js';
  */
 export function message(app, text, ...more) {
   const { t } = app.i18n;
+  const kind = more.some(Boolean) ? 'plain' : 'main';
   app.put(
-    h('main', { class: 'message', id: 'main', tabindex: -1 }, emblem('hearts', 'message-heart'), h('h1', null, unbroken(text, t('home.codeExample'))), h('div', { class: 'choices' }, more, h('a', { class: `button ${more.length ? 'plain' : 'main'}`, href: '/', 'data-role': 'home' }, t('nav.home')))),
+    h('main', { class: 'message', id: 'main', tabindex: -1 }, emblem('hearts', 'message-heart'), h('h1', null, unbroken(text, t('home.codeExample'))), h('div', { class: 'choices' }, more, h('a', { class: `button ${kind}`, href: '/', 'data-role': 'home' }, t('nav.home')))),
   );
   document.title = pageTitle(text);
   return { title: text };
@@ -59,7 +61,7 @@ const PASSING = new Set(['private', 'crowded', 'unavailable']);
 export function refusal(app, code) {
   const { t } = app.i18n;
   const again = () => app.go(location.pathname);
-  if (PASSING.has(code)) return message(app, app.codeText(code), h('button', { type: 'button', class: 'button main', 'data-role': 'retry', onclick: again }, t('retry')));
+  if (PASSING.has(code)) return message(app, failureText(app, code), h('button', { type: 'button', class: 'button main', 'data-role': 'retry', onclick: again }, t('retry')));
   if (code !== 'sealed') return message(app, app.codeText(code));
   return message(app, app.codeText(code), h('a', { class: 'button main', href: '/daily', 'data-role': 'to-day' }, t('daily.toDay')));
 }

@@ -16,8 +16,10 @@ import { message, missing, refusal } from './message.js';
 /** @typedef {import('../games.js').Game} Game */
 /** @typedef {import('../wire.js').View} View */
 /** @typedef {{ game: Game, names: string[], views: View[], times: number[], bots: boolean[], seat: number | null }} Recording one view and one time (ms) a position */
-/** @typedef {{ recording: Recording, at: number, playing: boolean, speed: string }} Kept when the page is drawn anew */
+/** @typedef {{ recording: Recording, at: number, playing: boolean, speed: string, table: unknown }} Kept when the page is drawn anew */
 
+/** A recording is larger than what is asked for elsewhere. */
+const PATIENCE_MS = 60_000;
 /** How long a position stands, by the value of the choice. */
 const SPEEDS = /** @type {Record<string, number>} */ ({ slow: 2200, normal: 1200, fast: 500 });
 
@@ -47,7 +49,9 @@ function viewer(app, address, title, file, handed) {
       else shown = new Viewer(app, recording, title, file);
     },
     () => {
-      if (!asked.signal.aborted) message(app, t('replay.failed'));
+      if (asked.signal.aborted) return;
+      const again = () => app.go(location.pathname + location.search);
+      message(app, t('replay.failed'), h('button', { type: 'button', class: 'button main', 'data-role': 'retry', onclick: again }, t('retry')));
     },
   );
   return {
@@ -79,10 +83,10 @@ export function example(app, name, kept) {
  * @returns {Promise<Recording | string>} or the code of why there is none
  */
 async function fetchRecording(address, signal) {
-  const response = await fetch(address, { signal });
+  const response = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]) });
   if (!response.ok) {
-    const { code } = await response.json();
-    return code;
+    const answer = await response.json().catch(() => null); // of a proxy, maybe
+    return answer?.code ?? 'unavailable';
   }
   const [name, names, first, steps, bots = [], seat = null] = /** @type {any[]} */ (decode(await response.arrayBuffer()));
   const game = games.get(name);
@@ -148,6 +152,7 @@ class Viewer {
       share: (code) => app.share(code, null),
       replay: null,
       go: () => {},
+      kept: kept?.table,
     });
     this.#scrubber = h('input', { type: 'range', class: 'scrubber', min: 0, max: views.length - 1, value: 0, step: 1, 'data-role': 'scrubber', 'aria-label': t('replay.position'), oninput: () => this.#seek(Number(this.#scrubber.value)) });
     this.#playButton = this.#button('play', 'replay.play', 'play', () => this.#togglePlaying());
@@ -176,7 +181,7 @@ class Viewer {
 
   /** Where the reader is in it, and what was fetched. @returns {Kept} */
   kept() {
-    return { recording: this.#recording, at: this.#at, playing: this.#timer !== undefined, speed: this.#speed.value };
+    return { recording: this.#recording, at: this.#at, playing: this.#timer !== undefined, speed: this.#speed.value, table: this.#table.kept?.() };
   }
 
   destroy() {

@@ -1,5 +1,7 @@
-// Owns: what a reader has at hand when a page, or a part of it, is drawn anew: the focus, what was typed and chosen,
-// the caret, how far was scrolled; and where the focus goes in what is new. Must not know: what is drawn.
+// Owns: what a reader has at hand when a page, or a part of it, is drawn anew: the focus, what was typed and chosen and
+// what is said of it, the caret, how far was scrolled; and where the focus goes in what is new. Must not know: what is drawn.
+
+import { saidOf, sayAgain } from './field.js';
 
 /** What tells an element from others; where it has nothing of this, its class must do. */
 const MARKS = ['id', 'href', 'data-role', 'data-setting'];
@@ -63,7 +65,7 @@ export function keepFocus(root, change) {
  */
 export function keepAtHand(redraw) {
   stop();
-  const due = [...picked(), ...changed(), ...focused(), ...scrolled()];
+  const due = [...picked(), ...changed(), ...said(), ...focused(), ...scrolled()];
   redraw();
   putAllBack(due);
 }
@@ -172,6 +174,14 @@ function enter(field, value) {
   field.value = value;
   for (const event of ['input', 'change']) field.dispatchEvent(new Event(event));
   return field.value === value;
+}
+
+/** What is wrong with what was typed. @returns {(() => boolean)[]} */
+function said() {
+  return [...document.querySelectorAll('[aria-invalid]')].flatMap((field) => {
+    const [find, what] = [whereabouts(field), saidOf(field)];
+    return what ? [() => sayAgain(find(), what)] : [];
+  });
 }
 
 /** @returns {(() => boolean)[]} */

@@ -18,7 +18,8 @@ export class Notices {
   constructor(place) {
     this.#root.append(this.#banner, this.#toasts, this.#live);
     this.moveTo(place);
-    new ResizeObserver(() => document.documentElement.style.setProperty('--banner', `${this.#banner.offsetHeight}px`)).observe(this.#banner);
+    // A part of a pixel is one: what makes room for it lies below it.
+    new ResizeObserver(() => document.documentElement.style.setProperty('--banner', `${Math.ceil(this.#banner.getBoundingClientRect().height)}px`)).observe(this.#banner);
   }
 
   /** @param {HTMLElement} place the page, or the dialog that is open */
@@ -59,5 +60,6 @@ export class Notices {
     this.#said = text;
     this.#banner.replaceChildren(...(text ? [h('span', null, text)] : []), ...(more ? [more] : []));
     this.#banner.toggleAttribute('data-shown', Boolean(text));
+    document.documentElement.toggleAttribute('data-banner', Boolean(text)); // what is on the screen makes room
   }
 }

@@ -10,14 +10,14 @@ const RISE_MS = 4200;
 /**
  * @param {HTMLElement} layer
  * @param {number} pace factor on the duration, 0: nothing rises
- * @returns {() => void} ends it
+ * @returns {HTMLElement | null} all of it, which may be taken elsewhere and goes on there
  */
 export function rise(layer, pace) {
-  if (!pace) return () => {};
+  if (!pace) return null;
   const stage = h('div', { class: 'rising', 'aria-hidden': 'true' });
   for (let i = 0; i < HEARTS; i++) stage.append(riser(i, layer.clientWidth, layer.clientHeight));
   layer.append(stage);
-  return () => stage.remove();
+  return stage;
 }
 
 /** @param {number} i @param {number} width @param {number} height */

@@ -178,7 +178,7 @@ def verify(file: Any, as_json: bool) -> None:
         if as_json:
             click.echo(json.dumps({"valid": False, "line": bad.line, "reason": bad.reason}))
         else:
-            click.echo(f"refused: {bad}", err=True)
+            click.echo(f"refused: {_printable(str(bad))}", err=True)
         sys.exit(1)
     outcome = game.outcome
     result = "unfinished" if outcome is None else "won" if game.game.seats == 1 else "over"
@@ -201,6 +201,11 @@ def verify(file: Any, as_json: bool) -> None:
 
 
 # -- inside
+
+
+def _printable(text: str) -> str:
+    """What a stranger has written, so that it does nothing to the terminal."""
+    return "".join(char if char.isprintable() else " " for char in text)
 
 
 def _deal_of(code: str) -> Setup:

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
 from tests.browser.conftest import AWAY, Complaints, NewContext
+from tests.browser.hearts import HeartsTable
 from tests.browser.layout import settles
 from tests.browser.served import Server
 from tests.browser.table import (
@@ -505,6 +506,45 @@ def test_the_banner_is_over_a_dialog_and_covers_nothing_of_it(
     page.keyboard.press("Escape")
     expect(page.locator("dialog")).to_have_count(0)
     assert banner.evaluate(ON_TOP)
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 568), (390, 844), (844, 390), (1280, 800)])
+def test_the_banner_covers_nothing_of_a_page(
+    new_context: NewContext, server: Server, complaints: Complaints, width: int, height: int
+) -> None:
+    complaints.expect(AWAY)
+    context = new_context(viewport={"width": width, "height": height}, locale="nb", reduced_motion="reduce")
+    table = deal(context.new_page(), origin=server.url)
+    hearts = HeartsTable(context.new_page())
+    hearts.make(server.url)
+    hearts.start()
+    hearts.phase("passing")
+    pages = [table.page, hearts.page]
+    for address, what in (("/", ".home"), ("/daily", '[data-role="day"]'), ("/learn/hearts", ".hand")):
+        pages.append(context.new_page())
+        pages[-1].goto(server.url + address)
+        pages[-1].locator(what).wait_for()
+    server.kill()
+    for page in pages:
+        banner = page.locator('[data-role="banner"]')
+        expect(banner).to_contain_text("Mistet forbindelsen")
+        settles(page, apart_from, lambda: boxes(banner), lambda: boxes(page.locator("#page > *")))  # noqa: B023
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for part in (table.place(TIP), table.stock, table.undo, hearts.hand, hearts.page.locator(".tool").last):
+        expect(part).to_be_in_viewport(ratio=1)
+    # nor of the way past what is at the top of each page
+    pages[2].keyboard.press("Tab")
+    skip = pages[2].locator('[data-role="skip"]')
+    expect(skip).to_be_focused()
+    settles(
+        pages[2], apart_from, lambda: boxes(pages[2].locator('[data-role="banner"]')), lambda: boxes(skip)
+    )
+
+
+def apart_from(over: list[Any], under: list[Any]) -> None:
+    """All of the page lies below the banner."""
+    assert over[0][1] == 0
+    assert over[0][3] <= min(top for _, top, _, _ in under)
 
 
 def below(over: list[Any], under: list[Any], height: int) -> None:

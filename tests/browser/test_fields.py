@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import NewContext
 from tests.browser.keyboard import tab_to
 from tests.browser.table import CODE
+from tests.browser.test_focus import elsewhere
 from tests.browser.test_screens import boxes, flawless
 
 
@@ -52,6 +53,36 @@ def test_a_field_whose_content_is_refused_is_marked_and_says_why(page: Page) -> 
         "Up to 20 characters. Whoever watches you or plays with you sees it. "
         "A name has 1 to 20 characters, all of them visible."
     )
+
+
+def test_what_is_wrong_is_said_in_the_language_that_is_chosen_then(page: Page) -> None:
+    page.goto("/")
+    code = page.locator("#code-heart-to-heart")
+    code.fill("HH1-N-AAAAAA9")
+    page.keyboard.press("Enter")
+    expect(code).to_have_accessible_description("This is no deal code. It looks like HH1-N-AAAAAAM.")
+    language = tab_to(page, '[data-role="language"]')
+    page.keyboard.press("End")
+    expect(page.locator("html")).to_have_attribute("lang", "nb")
+    expect(code).to_have_value("HH1-N-AAAAAA9")
+    expect(code).to_have_attribute("aria-invalid", "true")
+    expect(code).to_have_accessible_description("Dette er ingen givkode. En slik ser ut som HH1-N-AAAAAAM.")
+    expect(language).to_be_focused()
+    code.fill("")
+    page.keyboard.press("Enter")
+    tab_to(page, '[data-role="language"]')
+    page.keyboard.press("Home")
+    expect(code).to_have_accessible_description("Type the code of a deal. It looks like HH1-N-AAAAAAM.")
+    # also where the field comes only when something has been fetched
+    page.goto("/me")
+    recovery = page.locator('[data-role="recovery-input"]')
+    recovery.focus()
+    page.keyboard.press("Enter")
+    expect(recovery).to_have_accessible_description("Type a recovery code of yours.")
+    elsewhere(page, "nb")
+    expect(recovery).to_have_accessible_description("Skriv en gjenopprettingskode du har.")
+    expect(recovery).to_be_focused()
+    expect(page.locator('[data-role="group-input"]')).not_to_have_attribute("aria-invalid", "true")
 
 
 @pytest.mark.parametrize(

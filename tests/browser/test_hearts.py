@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
@@ -13,6 +14,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from heartroom.client import NEW
 from tests.browser.conftest import AWAY, Complaints, NewContext
 from tests.browser.hearts import HeartsTable
+from tests.browser.keyboard import tab_to
 from tests.browser.layout import TWO_FRAMES, settles
 from tests.browser.served import Server
 from tests.browser.test_screens import apart, boxes
@@ -108,6 +110,46 @@ def test_four_people_play_a_hand_to_its_end_and_have_the_same_score(
         one.page.set_viewport_size({"width": width, "height": height})
         # of every card at the sides, the corner with its rank
         one.page.wait_for_function(_READABLE, arg=[width, height])
+
+
+_SPEAK_NORWEGIAN_AT_THE_FEAST: Final = """() => new MutationObserver((_, observer) => {
+  if (!document.querySelector('.rising')) return;
+  observer.disconnect();
+  window.hearts = document.querySelectorAll('.rising .emblem').length;
+  localStorage.setItem('heartroom.settings', JSON.stringify({ language: 'nb' }));
+  dispatchEvent(new StorageEvent('storage', { key: 'heartroom.settings' }));
+}).observe(document, { childList: true, subtree: true })"""
+"""Another tab chooses it as soon as the feast has begun."""
+
+
+def test_a_feast_goes_on_in_another_language(new_context: NewContext, origin: str) -> None:
+    tables = together(new_context, origin, 4, target=ONE_HAND, pace="0")
+    for table in tables:
+        table.page.evaluate(_SPEAK_NORWEGIAN_AT_THE_FEAST)
+        table.pass_three()
+    for table in tables:
+        table.phase("playing")
+        table.play_on()
+    begun = tables[0].version
+    for trick in range(1, 12):  # however slow the machine is, it goes on
+        tables[0].as_far_as(begun + 4 * trick)
+        if trick == 8:
+            for table in tables:
+                table.page.emulate_media(reduced_motion="no-preference")
+    for table in tables:
+        table.phase("over")
+        expect(table.panel).to_have_attribute("data-panel", "over")
+    points = [int(tables[0].sheet()[f"total {seat}"]) for seat in SEATS]
+    for seat in SEATS:
+        feast = tables[seat].page.locator(".rising")
+        if points[seat] > min(points):
+            expect(feast).to_have_count(0)
+            continue
+        expect(tables[seat].page.locator("html")).to_have_attribute("lang", "nb")
+        expect(tables[seat].panel.locator('[data-role="winners"]')).to_contain_text("Du")
+        expect(feast).to_have_count(1)
+        assert feast.locator(".emblem").count() == tables[seat].page.evaluate("hearts") > 0
+        assert feast.evaluate("one => one.getAnimations({ subtree: true }).length") > 0
 
 
 def test_who_drops_is_replaced_by_a_bot_and_comes_back_to_the_seat(
@@ -301,6 +343,69 @@ MUST: Final = {
 }
 """By step of the guide: a card that is refused, and the code with which."""
 STEPS: Final = 13
+
+
+_AT_ITS_END: Final = """(text) => {
+  const { scrollTop, clientHeight, scrollHeight } = document.querySelector(text);
+  return scrollTop > 0 && scrollTop + clientHeight >= scrollHeight - 1;
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 568), (568, 320), (1280, 800)])
+def test_the_guide_has_a_way_home_and_text_that_can_be_scrolled_by_keyboard(
+    new_context: NewContext, base_url: str, width: int, height: int
+) -> None:
+    page = new_context(viewport={"width": width, "height": height}, reduced_motion="reduce").new_page()
+    page.goto(f"{base_url}/learn/hearts")
+    HeartsTable(page).hand.wait_for()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Learn Hearts")
+    assert Axe().run(page).response["violations"] == []
+    text = page.locator(".lesson-text")
+    if text.evaluate("one => one.scrollHeight > one.clientHeight"):
+        tab_to(page, ".lesson-text")
+        page.keyboard.press("End")
+        page.wait_for_function(_AT_ITS_END, arg=".lesson-text")
+        # another step begins at its beginning
+        page.locator('[data-role="lesson-next"]').click()
+        assert text.evaluate("one => one.scrollTop") == 0
+    page.locator(".brand").click()
+    expect(page.locator(".home")).to_be_visible()
+
+
+@pytest.mark.parametrize("language", ["en", "nb"])
+def test_words_of_the_table_are_not_cut_on_the_smallest_phone(
+    new_context: NewContext, origin: str, language: str
+) -> None:
+    page = new_context(**{**CALM, "viewport": {"width": 320, "height": 568}, "locale": language}).new_page()
+    table = HeartsTable(page)
+    table.make(origin, target=ONE_HAND, pace="0")
+    table.start()
+    table.phase("passing")
+    table.pass_three()
+    table.phase("playing")
+    table.play_on()
+    begun = table.version
+    for trick in range(1, 12):
+        table.as_far_as(begun + 4 * trick)
+    table.phase("over")
+    expect(table.panel).to_have_attribute("data-panel", "over")
+    assert table.panel.locator("thead th").evaluate_all(_CUT) == []
+    table.panel.locator('[data-role="replay"]').click()
+    page.locator('[data-role="scrubber"]').wait_for()
+    words = page.locator(".info dt, .info dd")
+    assert words.evaluate_all(_CUT) == []
+    for row in (page.locator(".info dt"), page.locator(".info dd")):
+        across = boxes(row)
+        assert all(one[2] + 3 <= other[0] for one, other in pairwise(across))
+
+
+_CUT: Final = """(all) => all.map((one) => {
+  const range = document.createRange();
+  range.selectNodeContents(one);
+  const [text, box] = [range.getBoundingClientRect(), one.getBoundingClientRect()];
+  return [one.textContent, text.left < box.left - 1 || text.right > Math.min(innerWidth, box.right + 1)];
+}).filter(([, cut]) => cut).map(([text]) => text)"""
+"""What does not fit in where it stands."""
 
 
 def test_the_guide_is_walked_through_by_keyboard(new_context: NewContext, base_url: str) -> None:

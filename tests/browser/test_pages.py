@@ -80,6 +80,48 @@ def test_back_and_forward_lead_to_where_one_was_in_a_page(page: Page) -> None:
     page.wait_for_function("() => scrollY === 900")
 
 
+def test_back_leads_to_where_one_was_in_a_page_also_when_the_present_one_was_loaded_anew(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 600})
+    page.goto("/rules/heart-to-heart")
+    page.locator("h1").wait_for()
+    page.evaluate("scrollTo(0, 1500)")
+    page.evaluate("document.querySelector('.brand').click()")
+    page.locator(OURS).wait_for()
+    page.evaluate("scrollTo(0, 120)")
+    page.evaluate("""document.querySelector('[data-role="way-me"]').click()""")
+    page.locator('[data-role="recovery-input"]').wait_for()
+    page.reload()
+    page.locator('[data-role="recovery-input"]').wait_for()
+    page.go_back()
+    page.locator(OURS).wait_for()
+    page.wait_for_function("() => scrollY === 120")
+    page.go_back()
+    page.locator("h1", has_text="The rules").wait_for()
+    page.wait_for_function("() => scrollY === 1500")
+    # an address that is typed is one entry more
+    page.goto("/rules/hearts")
+    page.locator("h1", has_text="The rules").wait_for()
+    assert page.evaluate("history.state.entry") == 1
+    assert page.evaluate("scrollY") == 0
+
+
+def test_no_more_places_are_kept_than_anybody_goes_back_to(page: Page) -> None:
+    page.goto("/calendar")
+    page.locator('[data-role="month"]').wait_for()
+    page.evaluate(
+        """() => {
+          const way = (name) => document.querySelector(`[data-role="way-${name}"]`);
+          for (let i = 0; i < 150; i++) way(i % 2 ? 'live' : 'me').click();
+        }"""
+    )
+    kept = "JSON.parse(sessionStorage.getItem('heartroom.places'))"
+    assert page.evaluate(f"{kept}.entry") == 150
+    assert page.evaluate(f"{kept}.tops.map(([entry]) => entry)") == list(range(50, 150))
+    page.evaluate("sessionStorage.setItem('heartroom.places', '{\"entry\": 1, \"tops\": [7]}')")
+    page.reload()
+    page.locator('[data-role="live-empty"], [data-role="live"]').first.wait_for()
+
+
 def test_a_game_begins_by_one_click(page: Page) -> None:
     page.goto("/")
     page.locator(f'{OURS} [data-role="play"]').click()
@@ -153,6 +195,8 @@ def test_the_link_of_no_deal_says_so(page: Page) -> None:
     for code in ("HH1-N-AAAAAA9", "HH1-N-%3Cscript%3E", "no-code-at-all", "%00"):
         page.goto(f"/d/{code}")
         expect(page.locator("h1")).to_contain_text("This is no deal code.")
+        # which is the one way on
+        expect(page.locator('[data-role="home"]')).to_have_class("button main")
     page.locator('[data-role="home"]').click()
     expect(page.locator(f'{OURS} [data-role="play"]')).to_be_visible()
 
@@ -178,6 +222,23 @@ def test_the_replay_of_a_game_that_goes_on(page: Page, complaints: Complaints) -
     deal(page)
     page.goto(page.url.replace("/g/", "/r/"))
     expect(page.locator("h1")).to_have_text("This game is still going on.")
+
+
+def test_a_replay_that_could_not_be_fetched_is_asked_for_again(page: Page, complaints: Complaints) -> None:
+    complaints.expect(f"{AWAY}|status of 502")
+    address = "**/api/replays/**"
+    page.route(address, lambda route: route.abort())
+    page.goto("/examples/heart-to-heart#41")
+    expect(page.locator("h1")).to_have_text("The game could not be fetched.")
+    page.unroute(address)
+    page.route(
+        address, lambda route: route.fulfill(status=502, content_type="text/html", body="<h1>Bad Gateway")
+    )
+    page.locator('[data-role="retry"]').click()
+    expect(page.locator("h1")).to_have_text("The server cannot answer just now. Try again in a moment.")
+    page.unroute(address)
+    page.locator('[data-role="retry"]').click()
+    HeartTable(page).version(41)
 
 
 def test_the_rules_lead_to_a_game_and_to_the_example(page: Page) -> None:

@@ -169,6 +169,42 @@ def within(page: Page, *selectors: str) -> None:
         expect(page.locator(selector)).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.parametrize("width", [320, 360, 390, 1280])
+@pytest.mark.parametrize("language", ["en", "nb"])
+def test_what_is_chosen_does_not_lie_on_what_it_is(
+    new_context: NewContext, width: int, language: str
+) -> None:
+    page = new_context(viewport={"width": width, "height": 844}, locale=language).new_page()
+    page.goto("/")
+    for opener, dialog in (
+        ('[data-role="make-table"]', "table"),
+        ('.home-foot [data-role="settings"]', "settings"),
+    ):
+        page.locator(opener).click()
+        rows = page.locator(f'[data-dialog="{dialog}"] .setting').evaluate_all(_ROWS)
+        assert len(rows) > 4
+        for text, apart, whole in rows:
+            assert (apart, whole) == (True, True), text
+        page.keyboard.press("Escape")
+
+
+_ROWS = """(rows) => rows.map((row) => {
+  const range = document.createRange();
+  range.selectNodeContents(row.firstElementChild);
+  const [a, b] = [range.getBoundingClientRect(), row.lastElementChild.getBoundingClientRect()];
+  const chosen = row.querySelector('select');
+  const free = chosen?.cloneNode(true);
+  if (free) {
+    free.style.cssText = 'position: absolute; max-width: none; visibility: hidden';
+    row.append(free);
+  }
+  const whole = !free || free.offsetWidth <= chosen.offsetWidth;
+  free?.remove();
+  return [row.textContent, a.right <= b.left || a.bottom <= b.top, whole];
+})"""
+"""Of each: what it is, whether that and what is chosen are apart, and whether all of the latter is seen."""
+
+
 # ---- accessibility
 
 

@@ -32,12 +32,13 @@ from heartroom.games.game import Refused
 from heartroom.leaderboards import results
 from heartroom.players.service import Players
 from heartroom.sessions.house import House
+from heartroom.sessions.log import Deed, pack
 from heartroom.sessions.room import Limits
 from heartroom.store import keys
 from heartroom.store.store import FORMAT, Store
 from heartroom.web.identity import pseudonym
 from tests.support.clusters import Cluster, cluster
-from tests.support.days import PAR, Calendar, Node, some_day
+from tests.support.days import PAR, Calendar, Node, known_deal, some_day
 from tests.support.games import CODE, GAME, WINNING, begin, pid
 from tests.support.guests import Guest, until
 from tests.support.serving import HEARTROOM, SECRET, Server
@@ -580,6 +581,41 @@ async def test_a_backup_goes_through_pipes_too(place: Place) -> None:
         await store.aclose()
 
 
+async def test_a_backup_is_nobody_else_s_whatever_lies_where_it_goes(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_text("theirs")
+    (tmp_path / "file.part").symlink_to(tmp_path / "theirs")
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "file").chmod(0o644)
+    await run(place, "backup", str(tmp_path / "file"))
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600
+    assert not (tmp_path / "file").is_symlink()
+    assert (tmp_path / "theirs").read_text() == "theirs"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["file", "file.part", "theirs"]  # noqa: ASYNC240
+
+
+async def test_two_backups_to_one_file_do_not_mix(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(place.url)
+    try:
+        await begin(store)
+        file, read, halves = tmp_path / "file", backup._read, list[str]()
+
+        async def meanwhile(asked: Store, family: backup.Family, tag: str) -> backup.Bundle:
+            if not halves:
+                halves.append("the other is made while one is half written")
+                await run(place, "backup", str(file))
+            return await read(asked, family, tag)
+
+        monkeypatch.setattr(backup, "_read", meanwhile)
+        await run(place, "backup", str(file))
+        with file.open("rb") as made:
+            backup.check(made)
+        assert list(tmp_path.iterdir()) == [file]  # noqa: ASYNC240
+    finally:
+        await store.aclose()
+
+
 async def test_where_nothing_can_be_written_it_says_where(place: Place, tmp_path: Path) -> None:
     said = await refused(place, "backup", str(tmp_path / "nowhere" / "file"))
     assert said.startswith(f"Error: {tmp_path / 'nowhere'}")
@@ -647,7 +683,7 @@ SESSION: dict[bytes, bytes] = {
     b"nodes": b"",
 }
 SID = "A" * 12
-ENTRY = b"1700000000000x"
+ENTRY = b"1700000000000" + pack(Deed(0, 1, ("draw",)))
 
 
 def without(name: bytes) -> dict[bytes, bytes]:
@@ -658,6 +694,33 @@ def of_session(fields: Any, *entries: Any) -> tuple[str, str, tuple[Any, ...]]:
     """A session as a backup has it."""
     log = ((keys.log(SID), "list", 0, list(entries)),) if entries else ()
     return "session", SID, ((keys.session(SID), "hash", 0, fields), *log)
+
+
+PID, DAY = "A" * 16, "2026-11-30"
+PLAYED = f"{SID} {GAME.name}".encode()
+RESULT = results.pack(results.Result(DAY, SID, 60_000, 73, 73, 1_700_000_000_000))
+FACTS = b"1 " + RESULT
+
+
+def of_player(key: Any, kind: str, value: Any) -> tuple[str, str, tuple[Any, ...]]:
+    """Something of a player as a backup has it."""
+    return "player", PID, ((key(PID), kind, 0, value),)
+
+
+def of_day(*there: tuple[str, str, Any], day: str = DAY) -> tuple[str, str, tuple[Any, ...]]:
+    """Something of a day as a backup has it."""
+    return "day", day, tuple((name, kind, 0, value) for name, kind, value in there)
+
+
+def board(
+    row: str = f"ada\nAda\n{PID}", score: float = 1.0, facts: bytes = FACTS
+) -> tuple[tuple[str, str, Any], ...]:
+    """A day's board with one row."""
+    return (
+        (keys.facts(DAY), "hash", {PID.encode(): facts}),
+        (keys.rows(DAY), "hash", {PID.encode(): row.encode()}),
+        (keys.board(DAY, "time"), "zset", [[row.encode(), score]]),
+    )
 
 
 NONE_OF_OURS = {
@@ -677,7 +740,54 @@ NONE_OF_OURS = {
     "no deal": (of_session(without(b"deal")), "deal"),
     "no number": (of_session(SESSION | {b"rules": b"x"}), SID),
     "no options": (of_session(SESSION | {b"options": b"\xc1"}), SID),
-    "no time": (of_session(SESSION, ENTRY, b"x"), keys.log(SID)),
+    "no time": (of_session(SESSION, ENTRY, b"x"), SID),
+    "no deed": (of_session(SESSION, b"1700000000000x"), SID),
+    "no setting": (of_session(SESSION | {b"settings": msgspec.msgpack.encode({"pace_s": "x"})}), SID),
+    "settings that are no end": (of_session(SESSION | {b"options": b"\x91" * 10_000 + b"\x90"}), SID),
+    "a log alone": (("session", SID, of_session(SESSION, ENTRY)[2][1:]), "log without its session"),
+    "a session's id": (("session", "x", ((keys.session("x"), "hash", 0, SESSION),)), "session"),
+    "an id": (("player", "x", ((keys.player("x"), "hash", 0, {}),)), "'x' is no id of a player"),
+    "a name in no letters": (of_player(keys.player, "hash", {b"name": b"\xff"}), PID),
+    "a long name": (of_player(keys.player, "hash", {b"name": b"x" * 300}), "no name"),
+    "a name of two lines": (of_player(keys.player, "hash", {b"name": b"x\ny"}), "no name"),
+    "what no player has": (of_player(keys.player, "hash", {b"gold": b"1"}), "gold"),
+    "a hidden day": (of_player(keys.player, "hash", {b"hidden x": b"1"}), "'x' is no day"),
+    "a recovery code": (of_player(keys.player, "hash", {b"recovery": b""}), "recovery"),
+    "a game that is played": (of_player(keys.playing, "zset", [[b"x", 1.0]]), PID),
+    "a game at no time": (of_player(keys.playing, "zset", [[PLAYED, -1.0]]), "no time"),
+    "a game at the end of time": (of_player(keys.finished, "zset", [[PLAYED, float("inf")]]), "no time"),
+    "a game that is over": (of_player(keys.finished, "zset", [[SID.encode(), 1.0]]), PID),
+    "a result": (of_player(keys.results, "hash", {b"2026-11-30": b"x"}), PID),
+    "a result of another day": (of_player(keys.results, "hash", {b"2026-12-01": RESULT}), "2026-11-30"),
+    "statistics of nothing": (of_player(keys.statistics, "hash", {b"games": b"1"}), "games"),
+    "statistics of words": (of_player(keys.statistics, "hash", {b"hearts/games": b"many"}), "many"),
+    "a session to leave": (of_player(keys.leaving, "set", [b"\xff"]), PID),
+    "a group to be in": (of_player(keys.groups, "set", [b"x"]), "id of a group"),
+    "a group without name": (("group", SID, ((keys.group(SID), "hash", 0, {}),)), "name"),
+    "a member": (("group", SID, ((keys.members(SID), "zset", 0, [[b"x", 1.0]]),)), "id of a player"),
+    "whose code it is": (("recovery", "0" * 40, ((keys.recovery("0" * 40), "string", 0, b"x"),)), "player"),
+    "a table": (("waiting", "hearts", ((keys.waiting("hearts"), "zset", 0, [[b"x", 1.0]]),)), "session"),
+    "what is due": (("due", "", ((keys.DUE, "set", 0, [b"dance " + PID.encode()]),)), "dance"),
+    "whose it is": (("due", "", ((keys.DUE, "set", 0, [b"forget \xff"]),)), "due"),
+    "an action": (("actions", "", ((keys.ACTIONS, "list", 0, [b"x"]),)), "actions"),
+    "an action at no time": (
+        ("actions", "", ((keys.ACTIONS, "list", 0, [b'[1000000000000000,"end","x","r"]']),)),
+        "no time",
+    ),
+    "a day": (of_day((keys.starts("x"), "hash", {}), day="x"), "'x' is no day"),
+    "a day of all time": (of_day((keys.starts("all-time"), "hash", {}), day="all-time"), "all-time"),
+    "a deal": (of_day((keys.day(DAY), "string", b"x")), DAY),
+    "a start": (of_day((keys.starts(DAY), "hash", {b"x": SID.encode()})), "id of a player"),
+    "facts alone": (of_day((keys.facts(DAY), "hash", {PID.encode(): FACTS})), "without rows"),
+    "a row of another": (of_day(*board(row="ada\nAda\n" + "B" * 16)), "a row is of"),
+    "a row of two parts": (of_day(*board(row="ada\nAda")), DAY),
+    "a row on no list": (
+        of_day((keys.board(DAY, "time"), "zset", [[b"a\nA\n" + PID.encode(), 1.0]])),
+        "nobody",
+    ),
+    "half a score": (of_day(*board(score=1.5)), "score"),
+    "facts of no version": (of_day(*board(facts=RESULT)), "version"),
+    "facts that are none": (of_day(*board(facts=b"1 x")), DAY),
 }
 """What no backup has, and what is named of it."""
 
@@ -705,6 +815,113 @@ async def test_a_backup_with_what_no_house_has_changes_nothing(
         assert opened.version == 1
     finally:
         await store.aclose()
+
+
+async def test_a_backup_with_what_a_house_has_is_taken(place: Place, tmp_path: Path) -> None:
+    """What is refused in the test above is refused for what is wrong in it."""
+    file = tmp_path / "file"
+    deal = msgspec.msgpack.encode(known_deal(DAY))
+    file.write_bytes(
+        packed(
+            ("due", "", ((keys.DUE, "set", 0, [f"name {PID}".encode()]),)),
+            ("actions", "", ((keys.ACTIONS, "list", 0, [b'[1,"end","x","r"]']),)),
+            of_day(
+                (keys.day(DAY), "string", deal),
+                (keys.starts(DAY), "hash", {PID.encode(): SID.encode()}),
+                *board(),
+            ),
+            (
+                "player",
+                PID,
+                (
+                    (
+                        keys.player(PID),
+                        "hash",
+                        0,
+                        {b"name": "Åse".encode(), b"hidden name": b"1", b"hidden 2026-11-30": b"1"},
+                    ),
+                    (keys.playing(PID), "zset", 0, [[PLAYED, 1.0]]),
+                    (keys.results(PID), "hash", 0, {DAY.encode(): RESULT}),
+                    (keys.finished(PID), "zset", 0, [[PLAYED, 1.0]]),
+                    (keys.statistics(PID), "hash", 0, {b"heart-to-heart/best_ms": b"1"}),
+                    (keys.leaving(PID), "set", 0, [SID.encode()]),
+                    (keys.groups(PID), "set", 0, [SID.encode()]),
+                ),
+            ),
+            (
+                "group",
+                SID,
+                (
+                    (keys.group(SID), "hash", 0, {b"name": b"We"}),
+                    (keys.members(SID), "zset", 0, [[PID.encode(), 1.0]]),
+                ),
+            ),
+            ("recovery", "0" * 40, ((keys.recovery("0" * 40), "string", 0, PID.encode()),)),
+            ("waiting", "hearts", ((keys.waiting("hearts"), "zset", 0, [[SID.encode(), 1.0]]),)),
+            of_session(SESSION),
+        )
+    )
+    counts = await told(place, "restore", str(file))
+    assert (counts["bundles"], counts["sessions"], counts["players"], counts["days"]) == (8, 1, 1, 1)
+    await run(place, "backup", str(tmp_path / "again"))
+    assert await told(place, "restore", "--force", str(tmp_path / "again")) == counts
+
+
+async def test_a_backup_says_what_a_restore_will_refuse(place: Place, tmp_path: Path) -> None:
+    """There is nothing else that could be done: somebody has put it there."""
+    store = Store(place.url)
+    try:
+        await store.redis.hset(keys.player(PID), "name", b"\xff")
+        done = await asyncio.to_thread(typed, place, "backup", str(tmp_path / "file"))
+        assert done.exit_code == 0
+        assert "a restore will refuse this backup" in done.stderr
+        assert PID in done.stderr
+        assert PID in await refused(place, "restore", "--force", str(tmp_path / "file"))
+        await store.redis.hset(keys.player(PID), "name", "Ada")
+        done = await asyncio.to_thread(typed, place, "backup", str(tmp_path / "file"))
+        assert done.stderr == ""
+    finally:
+        await store.aclose()
+
+
+async def test_no_backup_is_made_of_a_store_whose_restore_has_begun_meanwhile(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(place.url)
+    try:
+        await begin(store)
+        read = backup._read
+
+        async def reading(asked: Store, family: backup.Family, tag: str) -> backup.Bundle:
+            await asked.redis.set(keys.RESTORING, "x")
+            return await read(asked, family, tag)
+
+        monkeypatch.setattr(backup, "_read", reading)
+        assert "restore" in await refused(place, "backup", str(tmp_path / "file"))
+        assert list(tmp_path.iterdir()) == []  # noqa: ASYNC240
+    finally:
+        await store.aclose()
+
+
+async def test_a_log_expires_with_its_session(place: Place, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    _, _, (session, log) = of_session(SESSION, ENTRY)
+    later = 4_000_000_000_000
+    for expires_ms, log_expires_ms in ((later, 1), (later, later - 1), (later, 0)):
+        file.write_bytes(
+            packed(
+                ("session", SID, ((*session[:2], expires_ms, session[3]), (*log[:2], log_expires_ms, log[3])))
+            )
+        )
+        await run(place, "restore", "--force", str(file))
+        store = Store(place.url)
+        try:
+            times = [await store.redis.pexpiretime(name) for name in (keys.session(SID), keys.log(SID))]
+            assert times == [later, later]
+        finally:
+            await store.aclose()
+    file.write_bytes(packed(("session", SID, ((*session[:2], 1, session[3]), log))))
+    assert (await told(place, "restore", "--force", str(file)))["expired"] == 1
 
 
 async def test_a_backup_that_has_something_twice_changes_nothing(place: Place, tmp_path: Path) -> None:
@@ -890,7 +1107,7 @@ async def test_a_node_that_runs_while_its_store_is_restored_is_not_ready(place: 
 def test_no_key_is_forgotten_by_the_backup() -> None:
     """Every kind of key is in a backup, or named as one that is not."""
     known = {name for family in backup.FAMILIES for name in family.prefixes}
-    channels = (keys.node, keys.channel, keys.probe_channel)
+    channels = (keys.node, keys.channel, keys.probe_channel, keys.of_each_kind)
     for name, make in inspect.getmembers(keys, inspect.isfunction):
         if make in channels or name == "of_channel":
             continue
@@ -986,6 +1203,7 @@ def test_a_store_that_is_not_there_is_an_error_of_one_line() -> None:
         ["end", "AAAAAAAAAAAA", "--reason", ""],
         ["hide-name", "AAAAAAAAAAAA", "--reason", " \t"],
         ["hide-row", "2026-11-30", "AAAAAAAAAAAA", "--reason", "\n"],
+        ["end", "AAAAAAAAAAAA", "--reason", "\udcff"],
         ["hide-row", "yesterday", "AAAAAAAAAAAA", "--reason", "r"],
         ["rebuild", "2026-11-31"],
         ["restore", "/no/such/file"],

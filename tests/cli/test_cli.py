@@ -119,6 +119,13 @@ def test_verify_reads_standard_input() -> None:
     assert run("verify", "-", given=b"").exit_code == 1
 
 
+def test_what_stands_in_a_file_does_nothing_to_the_terminal() -> None:
+    header = RECORDED.splitlines()[0].replace(GAME.name.encode(), b"x\\u001b[2Jy\\u000az\\u202e", 1)
+    done = run("verify", "-", given=header)
+    assert done.exit_code == 1
+    assert done.stderr == "refused: line 1: unknown game x [2Jy z \n"
+
+
 def test_verify_says_that_a_game_is_not_over() -> None:
     half = b"\n".join(RECORDED.splitlines()[:20])
     facts = json.loads(run("verify", "--json", "-", given=half).stdout)

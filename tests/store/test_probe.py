@@ -12,10 +12,11 @@ import pytest
 import pytest_asyncio
 from redis import Redis
 
+from heartroom.store import keys
 from heartroom.store.cluster import slot_of
 from heartroom.store.probe import Probe, reason
 from heartroom.store.store import Misnamed, Store
-from heartroom.store.urls import locked_out
+from heartroom.store.urls import lacks_rights, locked_out
 from tests.support.clusters import Cluster, Server, cluster, free_ports, servers, watched
 from tests.support.guests import until
 from tests.support.stores import BINARIES, PATIENCE_S, StoreProcess
@@ -81,6 +82,59 @@ async def test_who_may_not_store_or_tell_or_hear_does_not_store(
     assert locked_out(failure)
     tell(own, "ACL", "SETUSER", "default", "allchannels", "+@all")
     assert await store.failures() == {}
+
+
+async def test_each_command_that_nodes_use_is_tried(own: StoreProcess, node: Node) -> None:
+    store = node(own.url)
+    assert await store.failures() == {}
+    with Redis(unix_socket_path=own.socket) as redis:
+        used = [name.removeprefix("cmdstat_") for name in redis.info("commandstats")]
+    used = [
+        name for name in used if not name.startswith(("info", "client", "config", "hello", "unsubscribe"))
+    ]
+    assert len(used) > 40
+    for command in used:
+        tell(own, "ACL", "SETUSER", "default", f"-{command}")
+        failure = (await store.failures())[None]
+        assert lacks_rights(failure), (command, str(failure))
+        assert "+@all" in reason(failure)
+        tell(own, "ACL", "SETUSER", "default", "+@all")
+    assert await store.failures() == {}
+
+
+async def test_each_kind_of_key_that_nodes_use_is_tried(own: StoreProcess, node: Node) -> None:
+    store = node(own.url)
+    kinds = [f"~{name.split('{')[0]}*" for name in (*keys.of_each_kind("x"), *keys.ALONE, "hr:probe:")]
+    tell(own, "ACL", "SETUSER", "default", "resetkeys", *kinds)
+    assert await store.failures() == {}
+    for left_out in set(kinds):
+        tell(own, "ACL", "SETUSER", "default", "resetkeys", *(kind for kind in kinds if kind != left_out))
+        failures = await store.failures()
+        assert lacks_rights(failures[None]), left_out
+    tell(own, "ACL", "SETUSER", "default", "allkeys")
+    assert await store.failures() == {}
+
+
+@pytest.mark.parametrize("channels", ["&hr:n:*", "&hr:all"])
+async def test_each_channel_that_nodes_use_is_tried(own: StoreProcess, node: Node, channels: str) -> None:
+    store = node(own.url)
+    tell(own, "ACL", "SETUSER", "default", "resetchannels", channels)
+    assert lacks_rights((await store.failures())[None])
+    tell(own, "ACL", "SETUSER", "default", "&hr:n:*", "&hr:all")
+    assert await store.failures() == {}
+
+
+async def test_what_others_say_to_everybody_is_no_failure(own: StoreProcess, node: Node) -> None:
+    store, other = node(own.url), node(own.url)
+
+    async def talk() -> None:
+        while True:
+            await other.tell_changed("x")
+
+    talking = asyncio.ensure_future(talk())
+    for _ in range(100):
+        assert await store.failures() == {}
+    talking.cancel()
 
 
 async def test_the_rights_that_the_guide_gives_a_user_are_enough(own: StoreProcess, node: Node) -> None:
@@ -239,6 +293,23 @@ async def test_a_node_of_a_cluster_is_not_taken_for_a_server_by_itself(shards: C
         with pytest.raises(Misnamed, match="cluster://"):
             await store.ask_kind()
     await node(shards.url).ask_kind()
+
+
+@pytest.mark.parametrize("kind", sorted(BINARIES))
+async def test_a_node_of_a_cluster_that_has_no_slots_is_not_taken_for_a_server_by_itself(
+    node: Node, kind: str
+) -> None:
+    with servers() as (folder, started):
+        (port,) = free_ports(1)
+        server = Server(BINARIES[kind], port, folder / "one", cluster_enabled="yes")
+        started.append(server)
+        server.start()
+        # Redis' clusters have no numbered databases
+        for number in ("", "/1") if kind == "redis" else ("",):
+            store = node(f"redis://127.0.0.1:{port}{number}")
+            assert "redis+cluster://" in reason((await store.failures())[None])
+            with pytest.raises(Misnamed, match=r"redis\+cluster://"):
+                await store.ask_kind()
 
 
 async def test_a_server_by_itself_is_not_taken_for_a_cluster(node: Node) -> None:

@@ -84,11 +84,51 @@ def test_sentinels() -> None:
         ("redis+sentinel://a/", "must end with the name"),
         ("redis+sentinel://a/b/c", "must end with the name"),
         ("redis://a:port", "port"),
+        ("redis://a/games", "number of a database"),
+        ("redis://me:secret@a/games", "number of a database"),
+        ("redis://me:secret@a?foo=1", "none: foo"),
+        ("redis://me:sec[ret@a", "IPv6"),
+        ("redis://a?foo=1", "none: foo"),
+        ("redis+cluster://a?foo=1", "none: foo"),
+        ("redis+sentinel://a/main?decode_responses=1", "none: decode_responses"),
+        ("redis://a?max_connections=2", "none: max_connections"),
+        ("redis://a?ssl_ca_certs=x", "ssl_ca_certs"),
+        ("rediss://a?ssl_cert_reqs=sometimes", "sometimes"),
     ],
 )
 def test_a_url_that_cannot_be_used_says_why(url: str, why: str) -> None:
     with pytest.raises(BadUrl, match=why):
         parse(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *(f"redis://me:sec{special}ret@there:1/0" for special in "/#?"),
+        *(f"redis+cluster://me:sec{special}ret@there:1" for special in "/#?@"),
+        *(f"redis+sentinel://me:sec{special}ret@there:1/main" for special in "/#?@"),
+        "redis://me:1?sec=ret@there",
+    ],
+)
+def test_of_a_password_that_is_not_written_as_it_must_be_nothing_is_said(url: str) -> None:
+    with pytest.raises(BadUrl) as caught:
+        parse(url)
+    for part in ("sec", "ret"):
+        assert part not in str(caught.value)
+    assert "%2F" in str(caught.value)
+
+
+def test_what_may_be_said_of_a_connection_is_taken() -> None:
+    asked = "ssl_cert_reqs=required&client_name=x&health_check_interval=5&socket_keepalive=1"
+    for url in (f"rediss://a/3?{asked}", f"rediss+cluster://a?{asked}", f"rediss+sentinel://a/b?{asked}"):
+        assert parse(url).options["client_name"] == "x"
+    assert parse("redis://a/3").options["db"] == 3
+    assert parse("redis://:p@ss@a?password=p@ss").options["password"] == "p@ss"
+    assert parse("unix:///run/a@b").options["path"] == "/run/a@b"
+    assert parse("redis://a/").options == {"host": "a"}
+    assert parse("unix:///run/redis.sock?db=3").options == {"path": "/run/redis.sock", "db": 3} | (
+        {"connection_class": parse("unix:///x").options["connection_class"]}
+    )
 
 
 def test_what_is_written_to_a_connection_that_was_just_closed_fails_as_a_connection_does(

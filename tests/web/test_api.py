@@ -21,6 +21,7 @@ from heartroom.store import keys
 from heartroom.store.days import Days
 from heartroom.store.store import Store
 from heartroom.web.identity import COOKIE, Identity, pseudonym
+from tests.support.clusters import Cluster
 from tests.support.days import PAR, code, known_deal, winning, write
 from tests.support.games import CODE, GAME, pid
 from tests.support.serving import SECRET, Server
@@ -29,7 +30,7 @@ from tests.support.stores import BINARIES, PATIENCE_S, StoreProcess, eventually
 IDENTITY = Identity(SECRET)
 
 
-async def keep_known_deals(process: StoreProcess) -> None:
+async def keep_known_deals(process: StoreProcess | Cluster) -> None:
     """The deal of today, and of some days before and after, is the known one."""
     store = Store(process.url)
     today = dates.of(await store.time_ms())
@@ -254,7 +255,11 @@ def test_what_cannot_be_asked_for(somebody: Person) -> None:
     ):
         assert somebody.refused("GET", path) == (400, "malformed")
     assert somebody.refused("GET", "/api/live?game=chess") == (400, "unknown_game")
-    assert somebody.refused("GET", f"/api/daily/{today}/board?group=none") == (404, "no_group")
+    for group in ("none", "%7Dx", "x%7D%7By", "A" * 13):
+        assert somebody.refused("GET", f"/api/daily/{today}/board?group={group}") == (404, "no_group")
+        assert somebody.refused("GET", f"/api/groups/{group}") == (404, "no_group")
+        for deed in ("join", "leave"):
+            assert somebody.refused("POST", f"/api/groups/{group}/{deed}") == (404, "no_group")
 
 
 # -- cheating that fails

@@ -28,7 +28,7 @@ from tests.conftest import Connect
 from tests.support.games import CODE, GAME, RECORDED, WINNING
 from tests.support.guests import until
 from tests.support.serving import HEARTROOM, SECRET, Server, ask, environment
-from tests.support.stores import StoreProcess
+from tests.support.stores import PATIENCE_S, StoreProcess
 from tests.web.conftest import ELSEWHERE, LOG_LENGTH
 
 
@@ -463,6 +463,17 @@ def test_every_answer_carries_the_security_headers(served: Server, path: str, st
     assert answer.status == status
     secure(answer.headers)
     assert answer.all("server") == []
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", "/readyz", "/api/all-time"])
+def test_who_says_no_more_than_a_request_is_answered(served: Server, path: str) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S) as asking:
+        asking.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        asking.shutdown(socket.SHUT_WR)
+        got = b""
+        while data := asking.recv(65_536):
+            got += data
+    assert got.startswith(b"HTTP/1.1 200 OK\r\n")
 
 
 def secure(headers: list[tuple[str, str]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import struct
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -25,6 +26,9 @@ seen: list[bytes] = []
 begun, ended = asyncio.Event(), asyncio.Event()
 """Whether the answer to a request that waits for its client to go has been begun, and ended."""
 
+no_more = asyncio.Event()
+"""Whether it has been noticed that a client says no more."""
+
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
     if scope["type"] == "websocket":
@@ -37,6 +41,8 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
         body += message.get("body", b"")
         if not message.get("more_body"):
             break
+    if scope["path"] == "/later":
+        await no_more.wait()
     if scope["path"] == "/waiting":
         begun.set()
         assert (await receive())["type"] == "http.disconnect"
@@ -181,6 +187,8 @@ async def test_a_client_that_goes_while_several_requests_wait_is_nobody_s_error(
     _, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(b"GET /waiting HTTP/1.1\r\nHost: x\r\n\r\n" * 3)
     await begun.wait()
+    # a reset: who only says no more may yet listen
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
     async with asyncio.timeout(PATIENCE_S):
         await ended.wait()
@@ -191,6 +199,62 @@ async def test_a_handshake_behind_a_request_that_is_not_answered_yet_is_refused(
     seen.clear()
     assert await talk(port, REQUEST + HANDSHAKE + b"\r\n") == b""
     assert seen == []
+
+
+@pytest.fixture
+def noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    no_more.clear()
+    notice = BoundedHttp.eof_received
+
+    def eof_received(protocol: BoundedHttp) -> bool:
+        try:
+            return notice(protocol)
+        finally:
+            no_more.set()
+
+    monkeypatch.setattr(BoundedHttp, "eof_received", eof_received)
+
+
+async def half_close(port: int, *parts: bytes) -> bytes:
+    """Sends `parts` and says that nothing more comes; returns all that does."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.writelines(parts)
+        writer.write_eof()
+        async with asyncio.timeout(PATIENCE_S):
+            return await reader.read()
+    finally:
+        writer.close()
+
+
+@pytest.mark.usefixtures("noticed")
+@pytest.mark.parametrize("path", [b"/", b"/later", b"/long"])
+async def test_who_says_no_more_than_a_request_is_answered(port: int, path: bytes) -> None:
+    answer = await half_close(port, REQUEST.replace(b"/", path, 1))
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert answer.endswith(b"x" * LONG if path == b"/long" else b"ok")
+
+
+async def test_who_says_no_more_than_some_requests_has_all_of_them_answered(port: int) -> None:
+    assert (await half_close(port, REQUEST * MOST_AT_ONCE)).count(b"200 OK") == MOST_AT_ONCE
+
+
+@pytest.mark.parametrize(
+    "half", [b"", b"GET", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc"]
+)
+async def test_who_says_no_more_than_half_a_request_is_not_waited_for(port: int, half: bytes) -> None:
+    """Nor is it waited until the request would have had to come."""
+    assert await half_close(port, half) == b""
+
+
+async def test_who_says_no_more_between_two_requests_is_gone(port: int) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(REQUEST)
+    async with asyncio.timeout(PATIENCE_S):
+        assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200 OK")
+        writer.write_eof()
+        assert await reader.read() == b""
+    writer.close()
 
 
 async def test_requests_that_come_in_time_are_answered(port: int) -> None:

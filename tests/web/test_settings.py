@@ -192,6 +192,12 @@ def test_a_file_that_holds_no_secret_is_not_taken_for_one(tmp_path: Path, kept: 
         secret(load({}, data_dir=tmp_path))
 
 
+def test_what_is_no_text_is_no_secret(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"\xff" * 40)
+    with pytest.raises(BadSetting, match="holds no secret"):
+        secret(load({}, data_dir=tmp_path))
+
+
 def test_a_secret_written_by_hand_is_taken_without_its_end_of_line(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text(f"{SECRET}\n")
     assert secret(load({}, data_dir=tmp_path)) == SECRET

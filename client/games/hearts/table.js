@@ -29,7 +29,7 @@ import { SEATS, lastTrick, playerOf, plays, received, spread, trickOnTable, unfo
 /** @typedef {import('./view.js').Card} Card */
 /** @typedef {import('./view.js').Spread} Spread */
 /** @typedef {import('./motion.js').Lying} Lying */
-/** @typedef {{ chosen: Card[], cursor: Card | null }} Kept when the table is drawn anew */
+/** @typedef {{ chosen: Card[], cursor: Card | null, feast: HTMLElement | null }} Kept when the table is drawn anew */
 
 const PLACES = ['own', 'left', 'across', 'right'];
 /** How long a whole trick stays. Less than a bot takes, so that what is shown keeps up. */
@@ -82,7 +82,8 @@ export class Table {
   #parts = new ResizeObserver(() => requestAnimationFrame(() => this.#layCards()));
   #sizes = sizes(600, 600);
   #undo;
-  #endFeast = () => {};
+  /** What rises over a won game. @type {HTMLElement | null} */
+  #feast = null;
   /** Takes back what was said last of what cannot be done. */
   #unsay = () => {};
 
@@ -166,7 +167,7 @@ export class Table {
 
   /** @returns {Kept} */
   kept() {
-    return { chosen: [...this.#chosen], cursor: this.#hand.cursor };
+    return { chosen: [...this.#chosen], cursor: this.#hand.cursor, feast: this.#feast };
   }
 
   destroy() {
@@ -455,8 +456,10 @@ export class Table {
     const first = this.#shown === null;
     this.#stopShowing();
     this.#flights.end();
+    this.#endFeast();
     this.#shown = view;
     const now = this.#seen();
+    if (first && now.phase === 'over') this.#keepFeast();
     this.#swept = this.#wholeTrick(now) ?? '';
     this.#middle.showBroken(now.broken, false);
     if (first && this.#host.interactive && !this.#host.kept) this.#firstSight(now);
@@ -542,7 +545,7 @@ export class Table {
       this.#middle.showBroken(true, true);
       this.#host.sound('broken');
     }
-    if (now.phase === 'over' && was.phase !== 'over') this.#feast(now);
+    if (now.phase === 'over' && was.phase !== 'over') this.#celebrate(now);
     if (this.#wholeTrick(now) && played?.last) return this.#queue.length > 1 ? HOLD_HURRIED_MS : HOLD_MS;
     return this.#queue.length ? GAP_MS * Math.max(0.5, this.#host.pace()) : 0;
   }
@@ -619,11 +622,24 @@ export class Table {
   }
 
   /** @param {Spread} now */
-  #feast(now) {
+  #celebrate(now) {
     const { seat, sound, pace } = this.#host;
     if (seat === null || !now.winners.includes(seat)) return;
     sound('win');
-    this.#endFeast = rise(this.#air, pace());
+    this.#feast = rise(this.#air, pace());
+  }
+
+  /** A feast that has begun at the table that was drawn here before goes on at this one. */
+  #keepFeast() {
+    const kept = /** @type {Kept | undefined} */ (this.#host.kept);
+    if (!kept?.feast) return;
+    this.#feast = kept.feast;
+    this.#air.append(kept.feast);
+  }
+
+  #endFeast() {
+    this.#feast?.remove();
+    this.#feast = null;
   }
 
   // ---- what is seen

@@ -18,13 +18,16 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from typing import IO, Any, Final, NamedTuple
 
 import msgspec
+import structlog
 
 from heartroom import __version__
-from heartroom.admin import looking
+from heartroom.admin import contents, looking
 from heartroom.games.game import games, rules
 from heartroom.leaderboards import results
 from heartroom.store import keys
-from heartroom.store.store import Store, entry_of, or_away, record_of
+from heartroom.store.store import Store, or_away
+
+_log = structlog.get_logger(__name__)
 
 FORMAT: Final = 1
 _AT_ONCE: Final = 64
@@ -127,11 +130,9 @@ allowances, who makes a deal, who has just gone, probes."""
 
 
 async def backup(store: Store, file: IO[bytes]) -> Counts:
-    """Writes all that is in the store to `file`. Raises `Torn`, `Away`, `OSError`."""
-    if await store.restoring():
-        raise Torn(
-            "a restore of this store is under way, or was broken off: there is no whole of it to back up"
-        )
+    """Writes all that is in the store to `file`; also what `restore` refuses, if there is any, and the log
+    says what. Raises `Torn`, `Away`, `OSError`; then the file is no whole backup."""
+    await _is_whole(store)
     counts: dict[str, int] = dict.fromkeys(("session", "player", "day"), 0)
     number = 0
     numbers = {name: game.rules_version for name, game in games().items()}
@@ -145,16 +146,21 @@ async def backup(store: Store, file: IO[bytes]) -> Counts:
         _write(packed, head)
         async for bundle in _bundles(store):
             _write(packed, bundle)
+            try:
+                _check_bundle(bundle)
+            except BadBackup as bad:
+                _log.warning("a restore will refuse this backup", reason=str(bad))
             number += 1
             if bundle.family in counts and bundle.tag != keys.ALL_TIME:
                 counts[bundle.family] += 1
+        await _is_whole(store)  # nor has a restore begun meanwhile
         _write(packed, {"bundles": number})
     return Counts(number, counts["session"], counts["player"], counts["day"])
 
 
 def check(file: IO[bytes]) -> None:
-    """Reads all of a backup: whether each of its keys is one that a house has, and holds what it should.
-    Raises `BadBackup`, which names what does not."""
+    """Reads all of a backup: whether each of its keys is one that a house has, and holds what it should, see
+    `contents`. Raises `BadBackup`, which names what does not."""
     families: set[str] = set()
     last = ("", "")
     for bundle in _read_bundles(file):
@@ -202,6 +208,14 @@ async def restore(store: Store, file: IO[bytes], *, force: bool = False) -> Coun
 # -- inside
 
 
+async def _is_whole(store: Store) -> None:
+    """Raises `Torn` where a restore is under way, or was broken off."""
+    if await store.restoring():
+        raise Torn(
+            "a restore of this store is under way, or was broken off: there is no whole of it to back up"
+        )
+
+
 def _named(bundle: Bundle) -> str:
     return f"what it has of the {bundle.family} {bundle.tag!r}"
 
@@ -219,12 +233,14 @@ def _check_bundle(bundle: Bundle) -> None:
             raise BadBackup(f"{named} has a {kind} {name!r}, which is none of its keys")
         if not _VALUES[kind](value) or not 0 <= expires_ms < _NEVER_MS:
             raise BadBackup(f"{named} has at {name!r} what no {kind} has")
-        if family.name == "session":
-            try:
-                record_of(value) if kind == "hash" else [entry_of(raw) for raw in value]
-            except (KeyError, ValueError, msgspec.MsgspecError) as error:
-                what = f"no {error}" if isinstance(error, KeyError) else str(error)
-                raise BadBackup(f"{named} is no session: at {name!r} there is {what}") from None
+    if family.name == "session" and bundle.keys and bundle.keys[0][0] != keys.session(bundle.tag):
+        raise BadBackup(f"{named} is a log without its session")
+    if not bundle.keys:
+        return
+    try:
+        contents.check(family.name, bundle.tag, {name: value for name, _, _, value in bundle.keys})
+    except contents.Wrong as wrong:
+        raise BadBackup(f"{named} is nothing that a house has: {wrong}") from None
 
 
 def _are_bytes(values: Iterable[Any]) -> bool:
@@ -274,7 +290,7 @@ async def _refill(store: Store, file: IO[bytes], ours: str) -> Counts:
     waiting: list[tuple[str, list[Item]]] = []
     for bundle in _read_bundles(file):
         counts["bundles"] += 1
-        kept = [item for item in bundle.keys if not 0 < item[2] <= now_ms]
+        kept = [item for item in _together(bundle) if not 0 < item[2] <= now_ms]
         if not kept:
             counts["expired"] += 1
             continue
@@ -290,6 +306,14 @@ async def _refill(store: Store, file: IO[bytes], ours: str) -> Counts:
     await _still_ours(store, ours)
     await asyncio.gather(*(_put(store, *one) for one in waiting))
     return Counts(**counts)
+
+
+def _together(bundle: Bundle) -> Iterator[Item]:
+    """What is in a bundle. A session and its log expire together, though one may have been read a millisecond
+    later."""
+    first = bundle.keys[0][2] if bundle.keys else 0
+    for name, kind, expires_ms, value in bundle.keys:
+        yield name, kind, first if bundle.family == "session" else expires_ms, value
 
 
 def _family_of(key: str) -> Family | None:
@@ -324,7 +348,13 @@ async def _read(store: Store, family: Family, tag: str) -> Bundle:
         if ttl_ms == -2:
             continue
         expires_ms = now_ms + ttl_ms if ttl_ms >= 0 else 0
-        found.append((name, kind, expires_ms, sorted(value) if kind == "set" else value))
+        if kind == "set":
+            value = sorted(value)
+        elif kind == "zset":
+            value = [list(row) for row in value]
+        found.append((name, kind, expires_ms, value))
+    if family.name == "session" and [name for name, *_ in found[:1]] != [keys.session(tag)]:
+        found.clear()  # it expired while it was read
     return Bundle(family.name, tag, tuple(found))
 
 
@@ -398,7 +428,15 @@ def _read_bundles(file: IO[bytes]) -> Iterator[Bundle]:
                 number += 1
             if msgspec.msgpack.decode(raw) != {"bundles": number} or packed.read(1):
                 raise BadBackup("its end does not fit")
-    except (OSError, EOFError, zlib.error, msgspec.MsgspecError) as error:
+    except (
+        OSError,
+        EOFError,
+        zlib.error,
+        ValueError,
+        TypeError,
+        RecursionError,
+        msgspec.MsgspecError,
+    ) as error:
         raise BadBackup(f"this is no backup, or not all of one: {error}") from None
 
 

@@ -109,6 +109,8 @@ def _day(_context: click.Context, _parameter: click.Parameter, raw: str) -> str:
 def _why(_context: click.Context, _parameter: click.Parameter, raw: str) -> str:
     if not (why := raw.strip()):
         raise click.BadParameter("say why: it is written down, and blanks say nothing")
+    if any("\ud800" <= char <= "\udfff" for char in why):
+        raise click.BadParameter("it is written down, and this is no UTF-8")
     return why
 
 
@@ -343,9 +345,11 @@ def _url(taken: Settings, anew: bool) -> Iterator[str]:
 @contextlib.contextmanager
 def _appearing(path: Path) -> Iterator[IO[bytes]]:
     """A file, for our eyes only, that appears under its name when it is whole."""
-    part = path.with_name(path.name + ".part")
+    # Of its own: not one that somebody has put there, nor that of another backup that is being made.
+    descriptor, name = tempfile.mkstemp(".part", f"{path.name}.", path.parent)
+    part = Path(name)
     try:
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+        with open(descriptor, "wb") as out:
             yield out
             out.flush()
             os.fsync(out.fileno())

@@ -10,6 +10,8 @@ LONGEST = 20
 """Characters as people count them (grapheme clusters)."""
 _LONGEST_CLUSTER = 12
 """Code points of one: enough for a family emoji with skin tones, too few to climb over other lines."""
+MOST_CHARACTERS = LONGEST * _LONGEST_CLUSTER
+"""Code points of a whole name."""
 _MOST_MARKS = 4
 """Combining marks on one letter."""
 

@@ -109,6 +109,8 @@ class House:
         """Those who are connected and look at no session."""
         self._failing: dict[Hashable, float] = {}
         """By lane of the store, where it cannot store: since when (monotonic seconds)."""
+        self._shut_out: set[Hashable] = set()
+        """Those of them where it does not let us."""
         self._checking: asyncio.Task[None] | None = None
         self._asked_s = self._stored_s = -math.inf
         """When it was last asked whether the store stores, and when all of it did (monotonic seconds)."""
@@ -354,6 +356,11 @@ class House:
         await asyncio.wait([self._check()], timeout=patience_s)
         return not self._failing and time.monotonic() - self._stored_s < self.BELIEVED_S
 
+    @property
+    def shut_out(self) -> bool:
+        """Whether the store is known not to let this node in, or do what it must."""
+        return bool(self._shut_out)
+
     async def _watch(self) -> None:
         """Finds out that the store is away, or back, also when nobody wants anything of it."""
         while True:
@@ -381,12 +388,16 @@ class House:
         if not failures:
             self._stored_s = now
         self._failing = {lane: before.get(lane, now) for lane in failures}
+        shut_out = {lane for lane, failure in failures.items() if locked_out(failure)}
+        newly = shut_out - self._shut_out
+        self._shut_out = {lane for lane in failures if lane in self._shut_out | newly}
+        for lane, failure in failures.items():
+            # also if it was away before: now somebody must do something about it
+            if lane not in before or lane in newly:
+                say = _log.error if lane in shut_out else _log.warning
+                say("store away", reason=reason(failure), **_shard(lane))
         if before.keys() == failures.keys():
             return
-        for lane, failure in failures.items():
-            if lane not in before:
-                say = _log.error if locked_out(failure) else _log.warning
-                say("store away", reason=reason(failure), **_shard(lane))
         for healed in before.keys() - failures.keys():
             _log.info("store back", after_s=round(now - before[healed], 1), **_shard(healed))
         for room in list(self.rooms.values()):

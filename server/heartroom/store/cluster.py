@@ -69,8 +69,18 @@ OF_NO_CLUSTER: Final = "this is no Cluster: its URL begins with redis://"
 
 
 def misnamed(error: BaseException) -> bool:
-    """Whether only a node of a cluster answers so to who takes it for a server by itself."""
-    return isinstance(error, AskError | ClusterCrossSlotError)
+    """Whether only a node of a cluster answers so to who takes it for a server by itself, and none to who
+    does not."""
+    return isinstance(error, AskError | ClusterCrossSlotError) or _NO_NUMBERS in str(error)
+
+
+def of_a_cluster(error: BaseException) -> bool:
+    """Whether a node of a cluster answers so, maybe one that has no slots, or whose cluster is not whole."""
+    return misnamed(error) or isinstance(error, ClusterDownError)
+
+
+_NO_NUMBERS: Final = "SELECT is not allowed in cluster mode"
+"""What Redis says to who wants a numbered database of a cluster's node."""
 
 
 class Table:

@@ -182,3 +182,15 @@ LIVE = "hr:live"
 
 RESTORING = "hr:restoring"
 """String: which restore is under way, or was broken off. Nobody is to serve a store that has it."""
+
+ALONE = (NODES, DUE, LIVE, RESTORING)
+"""The keys of which there is one, that nodes use."""
+
+
+def of_each_kind(tag: str) -> list[str]:
+    """One of each other kind that nodes use, all of one slot; of nobody's where nobody has this tag."""
+    kinds = (
+        *(session, log, player, playing, waiting, day, starts, runs, making, facts, rows, results, finished),
+        *(statistics, beginnings, leaving, gone, groups, group, members, recovery),
+    )
+    return [*(kind(tag) for kind in kinds), board(tag, "by"), bucket(tag, "whose")]

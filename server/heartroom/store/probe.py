@@ -2,7 +2,8 @@
 
 That an answer comes says little: a server that has no memory left, was made a replica, or has lost its own
 replicas answers readily, and stores nothing. One that lets us write may not let us tell the other nodes, or
-hear them. So all is tried that commits and listening need.
+hear them, or lets us commit and not enter a result. So all is tried that nodes do, with each kind of key: as
+a server answers when it is asked to do it, for not every user may ask what it may do.
 """
 
 from __future__ import annotations
@@ -13,12 +14,19 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from redis.asyncio import Redis
-from redis.exceptions import AskError, ClusterDownError, RedisError, ResponseError, TryAgainError
+from redis.exceptions import (
+    AskError,
+    ClusterDownError,
+    NoScriptError,
+    RedisError,
+    ResponseError,
+    TryAgainError,
+)
 
 from heartroom.store import keys
-from heartroom.store.cluster import OF_A_CLUSTER, Table, WrongKind, misnamed, slot_of
+from heartroom.store.cluster import OF_A_CLUSTER, Table, WrongKind, of_a_cluster, slot_of
 from heartroom.store.line import Behind, Kept, Replicas
-from heartroom.store.urls import Address
+from heartroom.store.urls import Address, lacks_rights
 
 Failures = Mapping[Address | None, Exception]
 """What keeps a server from storing, by its address in a cluster; `None` there stands for slots that no server
@@ -94,6 +102,8 @@ class Probe:
             failure = self._failure(answers)
         except (RedisError, OSError, TimeoutError) as error:
             failure = error
+            if self._table is None and of_a_cluster(error):  # it does not even let us connect
+                failure = WrongKind(OF_A_CLUSTER)
         if failure is not None and self._table is not None:
             self._table.doubt()
         return failure
@@ -103,19 +113,34 @@ class Probe:
             # Keys of two slots, as commits have that go together: a node of a cluster refuses that.
             names = [keys.probe(number), keys.probe_log(number + 1)]
             channel, shard = keys.node(f"probe-{self._whose}"), ""
+            alone, channels = list(keys.ALONE), [channel, keys.EVERYBODY]
         else:
             names = [keys.probe(number), keys.probe_log(number)]
             channel, shard = keys.probe_channel(number, self._whose), "S"
-        commands: list[list[Any]] = [["EVAL", self._source, 2, *names, self.LIFE_S, channel, shard]]
+            here = self._table.known(slot_of(names[0]))
+            alone, everybody = (
+                [name for name in those if self._table.known(slot_of(name)) == here]
+                for those in (keys.ALONE, [keys.EVERYBODY])
+            )
+            channels = [channel, *everybody]
+        names += keys.of_each_kind(str(number))
+        commands: list[list[Any]] = [["EVAL", self._source, len(names), *names, self.LIFE_S, channel, shard]]
         if self._replicas.number:
             commands.append(["WAIT", *self._replicas])
-        return [*commands, [f"{shard}SUBSCRIBE", channel], [f"{shard}UNSUBSCRIBE", channel]]
+        commands += [["EVAL", "return 1", 1, name] for name in alone]
+        # Others are executed by their digests. None has this one.
+        commands += [["EVALSHA", "0" * 40, 0], ["MULTI"], ["EXEC"], ["PING"]]
+        # Last, for we may hear something there; but hardly, as they are executed at once.
+        return [
+            *commands,
+            *([f"{shard}{verb}", one] for one in channels for verb in ("SUBSCRIBE", "UNSUBSCRIBE")),
+        ]
 
     def _failure(self, answers: list[Any]) -> Exception | None:
         for answer in answers:
-            if isinstance(answer, TryAgainError):
+            if isinstance(answer, TryAgainError | NoScriptError):
                 continue
-            if self._table is None and misnamed(answer):
+            if self._table is None and of_a_cluster(answer):
                 return WrongKind(OF_A_CLUSTER)
             if isinstance(answer, AskError):  # or MOVED: slots go from node to node, as they may
                 assert self._table is not None
@@ -170,5 +195,12 @@ class Probe:
 
 
 def reason(failure: Exception) -> str:
-    """Why a server does not store, in its own words."""
-    return str(failure) or "no answer"
+    """Why a server does not store, in its own words; and what to do if we lack rights there."""
+    said = str(failure) or "no answer"
+    return f"{said}; {RIGHTS}" if lacks_rights(failure) else said
+
+
+RIGHTS: Final = (
+    "the store's user needs ~hr:* &hr:* +@all -@admin -@dangerous, and +cluster|slots in a cluster"
+)
+"""What docs/security.md says, too."""

@@ -28,7 +28,7 @@ from redis.exceptions import NoScriptError, RedisError
 
 from heartroom import __version__, metrics
 from heartroom.store import keys
-from heartroom.store.cluster import OF_A_CLUSTER, Cluster, Table, WrongKind, misnamed, slot_of
+from heartroom.store.cluster import OF_A_CLUSTER, Cluster, Table, WrongKind, misnamed, of_a_cluster, slot_of
 from heartroom.store.ears import Began, Ears, Lost, NodeEars, ShardEars
 from heartroom.store.line import Behind, Line, Replicas
 from heartroom.store.lines import Call, Lines
@@ -740,8 +740,13 @@ class Store:
         async with or_away():
             if self.table is not None:
                 await self.table.primaries()
-            else:
+                return
+            try:
                 await self.redis.exists(keys.RESTORING, keys.NODES)  # of two slots, if there are any
+            except RedisError as error:
+                if of_a_cluster(error):
+                    raise WrongKind(OF_A_CLUSTER) from error
+                raise
 
     async def restoring(self) -> bool:
         """Whether a restore is under way or was broken off: then the store is not whole, and nobody is to

@@ -13,16 +13,16 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
-from urllib.parse import parse_qsl, unquote, urlencode
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 import structlog
 from redis.asyncio import BlockingConnectionPool, ConnectionPool, Redis
-from redis.asyncio.connection import parse_url
+from redis.asyncio.connection import Connection, parse_url
 from redis.asyncio.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool
-from redis.exceptions import AuthenticationError, AuthorizationError, NoPermissionError
+from redis.exceptions import AuthenticationError, AuthorizationError, NoPermissionError, RedisError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 _log = structlog.get_logger(__name__)
@@ -65,18 +65,54 @@ class Where(NamedTuple):
     """What redis-py is told of each connection to a Sentinel."""
 
 
+_OPTIONS: Final = re.compile(
+    "username|password|db|client_name|health_check_interval|socket_(connect_timeout|timeout|keepalive)|ssl_.*"
+)
+"""What may be said of a connection after `?`. redis-py would take more; some of it would break what we do."""
+
+
 def parse(url: str) -> Where:
-    """What a URL means. Raises `BadUrl`."""
+    """What a URL means. Raises `BadUrl`, which says nothing of passwords."""
     if not url.startswith(SCHEMES):
         raise BadUrl(f"must begin with one of {', '.join(SCHEMES)}")
     try:
-        if url.startswith(("redis://", "rediss://", "unix://")):
-            return Where("one", dict(parse_url(url)))
-        return _many(url)
-    except BadUrl:
-        raise
+        where = _one(url) if url.startswith(("redis://", "rediss://", "unix://")) else _many(url)
+        _try(where.options)
     except ValueError as error:
+        if _may_tell(url):
+            raise BadUrl(
+                "cannot be read: in the user and the password all but letters and digits is written as %2F is"
+            ) from None
         raise BadUrl(str(error)) from None
+    return where
+
+
+def _may_tell(url: str) -> bool:
+    """Whether what cannot be read in it may be a part of the password."""
+    before, at, _ = url.partition("://")[2].rpartition("@")
+    return (
+        at != ""
+        and re.search(r"[/?#]" if "+" not in url.partition(":")[0] else r"[/?#@]", before) is not None
+    )
+
+
+def _one(url: str) -> Where:
+    path = urlsplit(url).path.strip("/")
+    if path and not url.startswith("unix://") and not path.isdecimal():
+        raise BadUrl("must end with the number of a database, if anything comes after the host")
+    return Where("one", dict(parse_url(url)))
+
+
+def _try(options: Mapping[str, Any]) -> None:
+    """Raises `BadUrl` for what no connection can be told."""
+    given = {name: one for name, one in options.items() if name != "connection_class"}
+    for name in given.keys() - {"host", "port", "path"}:
+        if not _OPTIONS.fullmatch(name):
+            raise BadUrl(f"has an option that is none: {name}")
+    try:
+        options.get("connection_class", Connection)(**given)
+    except (TypeError, RedisError) as error:
+        raise BadUrl(f"has an option that is none: {error}") from None
 
 
 def _many(url: str) -> Where:
@@ -209,16 +245,31 @@ def _sturdy(pool: ConnectionPool) -> ConnectionPool:
     return pool
 
 
-_IN_SCRIPT: Final = re.compile("ACL failure in script|The user executing the script can't")
-"""What servers say of rights that a script lacks: an error like any other."""
+_NO_RIGHT: Final = re.compile(
+    "ACL failure in script|The user executing the script can't|Transaction discarded because of: NOPERM"
+)
+"""What servers say of rights that a script or a transaction lacks: an error like any other."""
 
 
 def locked_out(error: BaseException | None) -> bool:
     """Whether this is of a server that is there, and does not let us in or do what we must."""
+    return _caused_by(
+        error, lambda one: isinstance(one, AuthenticationError | AuthorizationError) or _right(one)
+    )
+
+
+def lacks_rights(error: BaseException | None) -> bool:
+    """Whether this is of a server that lets us in, and does not let us do what we must."""
+    return _caused_by(error, _right)
+
+
+def _right(error: BaseException) -> bool:
+    return isinstance(error, NoPermissionError) or _NO_RIGHT.match(str(error)) is not None
+
+
+def _caused_by(error: BaseException | None, that: Callable[[BaseException], bool]) -> bool:
     while error is not None:
-        if isinstance(error, AuthenticationError | AuthorizationError | NoPermissionError):
-            return True
-        if _IN_SCRIPT.match(str(error)):
+        if that(error):
             return True
         error = error.__cause__  # redis-py says that the connection failed, and only there why
     return False

@@ -227,6 +227,11 @@ class Web:
         waited for."""
         # At once: a store that is far away may take a good part of that time for each.
         ready, restoring = await asyncio.gather(self.house.ready(READY_S), self._restoring())
+        if not ready and self.house.shut_out:
+            return PlainTextResponse(
+                "the store does not let this node do all that it must: see its log\n",
+                HTTPStatus.SERVICE_UNAVAILABLE,
+            )
         if not ready:
             return PlainTextResponse("the store does not store\n", HTTPStatus.SERVICE_UNAVAILABLE)
         if self.house.kept_out:

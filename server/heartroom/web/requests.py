@@ -70,6 +70,15 @@ class BoundedHttp(HttpToolsProtocol):
         if self._head > LONGEST_HEAD and not self.transport.is_closing():
             self._refuse()
 
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """The client says no more, and may listen yet: what it has asked is answered, and then we are done.
+        Who ends in the middle of a request, or when all is answered, is gone. Returns whether the connection
+        stays open for now."""
+        if self._deadline is not None or not self._is_answering():
+            return False
+        self.cycle.keep_alive = False  # that of the last request
+        return True
+
     def on_message_begin(self) -> None:
         """A request begins, also one that comes together with the end of another."""
         if len(self.pipeline) >= MOST_AT_ONCE - 1:

@@ -241,8 +241,8 @@ def secret(settings: Settings) -> str:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        kept = path.read_text().strip()
-        if len(kept) < 16:
+        kept = path.read_text(errors="replace").strip()
+        if len(kept) < 16 or "\ufffd" in kept:
             raise BadSetting(f"{path} holds no secret; remove it and all players are strangers") from None
         return kept
     fresh = secrets.token_urlsafe(32)

@@ -46,13 +46,15 @@ class Lesson {
   #timer;
   #board = h('div', { class: 'board lesson-board' });
   #head = h('div', { class: 'lesson-head', 'aria-live': 'polite' });
-  #text = h('section', { class: 'lesson-text', 'aria-live': 'polite' });
+  #text = h('section', { class: 'lesson-text', 'aria-live': 'polite', 'aria-labelledby': 'lesson-title' });
   #try = h('p', { class: 'lesson-try', 'data-role': 'try' });
   #again;
   #bar = h('div', { class: 'lesson-bar' });
   #back;
   #next;
   #root;
+  /** Where the text has to be scrolled, that can be done by keyboard. */
+  #scrolls = new ResizeObserver(() => this.#letScroll());
 
   /** @param {LessonHost} host */
   constructor(host) {
@@ -74,6 +76,7 @@ class Lesson {
     host.root.append(this.#root);
     this.#at = stepOf(location.hash);
     this.#show();
+    this.#scrolls.observe(this.#text);
   }
 
   /** @param {KeyboardEvent} event */
@@ -86,6 +89,7 @@ class Lesson {
 
   destroy() {
     clearTimeout(this.#timer);
+    this.#scrolls.disconnect();
     this.#table?.destroy();
   }
 
@@ -114,15 +118,21 @@ class Lesson {
     return true;
   }
 
+  #letScroll() {
+    set(this.#text, { tabindex: this.#text.scrollHeight > this.#text.clientHeight ? 0 : null });
+  }
+
   #show() {
     const { t } = this.#host.i18n;
     const { name, paragraphs } = this.#step;
     const last = this.#at === STEPS.length - 1;
     set(this.#root, { 'data-step': name, 'data-number': this.#at + 1 });
-    this.#head.replaceChildren(h('p', { class: 'lesson-count' }, t('learn.count', { n: this.#at + 1, of: STEPS.length })), h('h2', null, t(`learn.${name}.title`)));
+    this.#head.replaceChildren(h('p', { class: 'lesson-count' }, t('learn.count', { n: this.#at + 1, of: STEPS.length })), h('h2', { id: 'lesson-title' }, t(`learn.${name}.title`)));
     this.#text.replaceChildren(
       ...Array.from({ length: paragraphs }, (_, i) => h('p', null, t(`learn.${name}.${i + 1}`))),
     );
+    this.#text.scrollTop = 0;
+    this.#letScroll();
     [...this.#bar.children].forEach((dot, i) =>
       set(dot, { 'aria-current': i === this.#at ? 'step' : null, 'data-past': i < this.#at, 'aria-label': t('learn.goTo', { n: i + 1, title: t(`learn.${STEPS[i].name}.title`) }) }),
     );
