@@ -18,7 +18,7 @@ import click
 import structlog
 import uvicorn
 
-from heartroom import __version__
+from heartroom import __version__, metrics
 from heartroom.admin.commands import admin
 from heartroom.cards import rank_text
 from heartroom.games.game import Refused, Setup
@@ -27,11 +27,12 @@ from heartroom.games.heart_to_heart import solver
 from heartroom.protocol.inbound import LARGEST
 from heartroom.sessions.record import BadRecord, read
 from heartroom.store.embedded import Embedded, StoreFailed, StoreInUse
-from heartroom.store.store import Away, Misnamed, Store
+from heartroom.store.store import Away, Misnamed, OtherFormat, Store
 from heartroom.store.urls import parse
 from heartroom.web import logs
 from heartroom.web import settings as web_settings
 from heartroom.web.app import Web
+from heartroom.web.counts import Counts, remove_left
 from heartroom.web.door import Door
 from heartroom.web.memory import Memory
 from heartroom.web.requests import BoundedHttp
@@ -49,6 +50,12 @@ _SPARE_PORTS = 10
 
 _ASKING_S = 2.0
 """How long a start waits for the store."""
+
+_AGAIN_S = 0.2
+"""How often it is looked whether they have."""
+
+_OTHERS_S = Store.LEASE_MS / 1000 + 2.0
+"""How long a start waits for nodes of another format to end. One that was killed holds its lease so long."""
 
 _LEAVING_S = 3.0
 """How long workers of a parent that was killed may take to let go of the port."""
@@ -98,13 +105,18 @@ def serve(host: str | None, port: int | None, data_dir: Path | None, workers: in
 
 @main.command(hidden=True)
 @click.argument("descriptor", type=int)
-def work(descriptor: int) -> None:
-    """One of the processes of `serve --workers`: serves on a socket that the parent has opened."""
+@click.argument("held", type=int, required=False)
+def work(descriptor: int, held: int | None) -> None:
+    """One of the processes of `serve --workers`: serves on a socket that the parent has opened, and counts in
+    a folder that it has made and holds."""
+    counts = None if held is None else Counts.join(Path(os.environ[metrics.DIRECTORY]), held)
     settings = web_settings.load(os.environ)
     logs.configure(settings.log_level, settings.log_format)
     end_with_parent()
     listening = socket.socket(fileno=descriptor)
     _serve(settings, settings.secret, settings.redis_url, listening, "worker", {})
+    if counts is not None:
+        counts.leave()  # should the parent have been killed, nobody else removes it
 
 
 @main.command()
@@ -249,11 +261,14 @@ def _open(settings: Settings, secret: str, redis_url: str, listening: socket.soc
         torn = asyncio.run(_is_torn(redis_url))
     except Misnamed as misnamed:
         raise click.ClickException(f"HEARTROOM_REDIS_URL: {misnamed}") from None
+    except OtherFormat as other:
+        raise click.ClickException(str(other)) from None
     if torn:
         raise click.ClickException(
             "a restore of this store is under way, or was broken off: then do it again with "
             "`heartroom admin restore --force FILE`"
         )
+    remove_left()
     click.echo(f"heartroom is open at {_address(listening)}")
     kind = parse(redis_url).kind if settings.redis_url else "embedded"
     facts = {"version": __version__, "store": kind, "workers": settings.workers}
@@ -272,17 +287,34 @@ def _open(settings: Settings, secret: str, redis_url: str, listening: socket.soc
 
 async def _is_torn(redis_url: str) -> bool:
     """Whether the store holds half of a backup. One that is away is waited for while we serve, and may be.
-    Raises `Misnamed`."""
+    Raises `Misnamed`, and `OtherFormat` if nodes of another format live and do not end."""
     store = Store(redis_url, timeout_s=_ASKING_S)
     try:
         await store.ask_kind()
+        await _alone(store)
         return await store.restoring()
-    except Misnamed:
+    except (Misnamed, OtherFormat):
         raise
     except Away:
         return False
     finally:
         await store.aclose()
+
+
+async def _alone(store: Store) -> None:
+    """Returns when no node of another format lives. Raises `OtherFormat`, `Away`."""
+    deadline = time.monotonic() + _OTHERS_S
+    waits = False
+    while True:
+        try:
+            return await store.look_around()
+        except OtherFormat as other:
+            if time.monotonic() >= deadline:
+                raise
+            if not waits:
+                waits = True
+                _log.info("waiting for another format to end", reason=str(other))
+        await asyncio.sleep(_AGAIN_S)
 
 
 def _serve(

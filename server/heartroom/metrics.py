@@ -37,6 +37,13 @@ BATCH: Final = Histogram(
 STORE_FAILURES: Final = Counter(
     "heartroom_store_failures_total", "Requests that the store did not answer, or answered that it cannot."
 )
+UNREADABLE: Final = Counter(
+    "heartroom_unreadable_messages_total",
+    "What other nodes said and this one could not read: theirs is another version, or somebody else spoke.",
+)
+FAULTS: Final = Counter(
+    "heartroom_faults_total", "Failures that nobody has foreseen; each is in the log, with its trace."
+)
 REFUSALS: Final = Counter(
     "heartroom_refusals_total", "Requests and actions refused, by code (see docs/protocol.md).", ["code"]
 )

@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import pwd
+import secrets
 import socket
 import stat
 import subprocess
@@ -24,6 +25,7 @@ import structlog
 from click.testing import CliRunner, Result
 from redis import Redis
 
+from heartroom import __version__
 from heartroom.admin import backup, looking
 from heartroom.admin.broken import Broken
 from heartroom.cli import main
@@ -34,14 +36,14 @@ from heartroom.sessions.house import House
 from heartroom.sessions.log import Deed, pack
 from heartroom.sessions.room import Limits
 from heartroom.store import keys
-from heartroom.store.store import Store
+from heartroom.store.store import FORMAT, Store
 from heartroom.web.identity import pseudonym
 from tests.support.clusters import Cluster, cluster
 from tests.support.days import PAR, Calendar, Node, known_deal, some_day
 from tests.support.games import CODE, GAME, WINNING, begin, pid
-from tests.support.guests import Guest
+from tests.support.guests import Guest, until
 from tests.support.serving import HEARTROOM, SECRET, Server
-from tests.support.stores import BINARIES, StoreProcess, eventually
+from tests.support.stores import BINARIES, PATIENCE_S, StoreProcess, eventually
 
 
 class Place(Protocol):
@@ -186,6 +188,18 @@ async def test_nodes_are_listed_with_their_leases(place: Place, house: House) ->
         assert all(node["alive"] and 0 < node["lease_ms"] <= Store.LEASE_MS for node in found)
     assert [node["node"] for node in await told(place, "nodes")] == [house.store.node]
     assert house.store.node in await run(place, "nodes")
+
+
+async def test_nodes_are_listed_with_release_and_format_and_early_ones_as_unknown(
+    place: Place, house: House
+) -> None:
+    await house.open(await begin(house.store))
+    (node,) = await told(place, "nodes")
+    assert (node["release"], node["format"]) == (__version__, FORMAT)
+    await house.store.redis.hset(keys.NODES, "early", await house.store.time_ms())
+    found = {one["node"]: one for one in await told(place, "nodes")}
+    assert (found["early"]["release"], found["early"]["format"]) == (None, None)
+    assert "unknown" in await run(place, "nodes")
 
 
 async def test_sessions_are_listed_by_pseudonym_with_who_plays(place: Place, house: House) -> None:
@@ -1214,6 +1228,79 @@ async def test_a_restore_is_refused_to_a_store_on_which_a_node_has_just_started(
         assert await store.peek(sid) is not None
         assert not await store.restoring()
     finally:
+        await store.aclose()
+
+
+async def of_another_format(store: Store, left_ms: int) -> str:
+    """A node of another format, whose lease holds for so long yet, and which no other node knows of."""
+    node, said_ms = secrets.token_hex(4), await store.time_ms() + left_ms - Store.LEASE_MS
+    async with store.redis.pipeline(transaction=True) as pipe:
+        pipe.delete(keys.NODES)
+        pipe.hset(keys.NODES, node, said_ms)
+        pipe.hset(keys.ABOUT, node, f"{FORMAT + 1} 9.9.9")
+        await pipe.execute()
+    return node
+
+
+async def test_serve_does_not_start_beside_a_node_of_another_format(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heartroom.cli._OTHERS_S", 0.5)
+    monkeypatch.setenv("HEARTROOM_LOG_LEVEL", "warning")
+    store = Store(place.url)
+    try:
+        node = await of_another_format(store, 1_000 * int(PATIENCE_S))
+        said = await asyncio.to_thread(not_served, place.url)
+        assert said.startswith("Error: a node of heartroom 9.9.9")
+        assert node in said
+        assert f"format {FORMAT + 1};" in said
+        assert f"format {FORMAT}:" in said
+        refusal = await refused(place, "end", pseudonym(await begin(store)), "--reason", "r")
+        assert refusal.startswith("Error: a node of heartroom 9.9.9")
+    finally:
+        await store.aclose()
+
+
+async def test_serve_waits_for_the_lease_of_a_node_of_another_format_that_was_killed(place: Place) -> None:
+    store = Store(place.url)
+    try:
+        node = await of_another_format(store, 3_000)
+        server = await asyncio.to_thread(Server, redis_url=place.url, secret=SECRET)
+        try:
+            assert node not in [one["node"] for one in await told(place, "nodes")]
+            assert server.get("/readyz").status == 200
+            assert server.complaints() == ""
+        finally:
+            server.stop()
+    finally:
+        await store.aclose()
+
+
+async def test_a_node_that_finds_another_format_when_its_store_comes_back_is_not_ready(place: Place) -> None:
+    store = Store(place.url)
+    server = await asyncio.to_thread(Server, redis_url=place.url, secret=SECRET)
+
+    async def ready() -> tuple[int, bytes]:
+        answer = await asyncio.to_thread(server.get, "/readyz")
+        return answer.status, answer.body
+
+    async def kept_out() -> bool:
+        return await ready() == (503, b"nodes of another format have the store\n")
+
+    try:
+        assert (await ready())[0] == 200
+        # as if the store had been away until now
+        node = await of_another_format(store, 1_000 * int(PATIENCE_S))
+        await until(kept_out)
+        await store.redis.hdel(keys.NODES, node)
+
+        async def let_in() -> bool:
+            return (await ready())[0] == 200
+
+        await until(let_in)
+        assert server.said().count("kept out") == 1
+    finally:
+        server.stop()
         await store.aclose()
 
 

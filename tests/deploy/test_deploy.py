@@ -327,3 +327,29 @@ def served(shared: StoreProcess) -> Iterator[Server]:
     server = Server(redis_url=shared.url, secret=SECRET)
     yield server
     server.stop()
+
+
+# -- the secret
+
+
+def test_the_secret_is_written_once_and_for_nobody_else(tmp_path: Path) -> None:
+    (command,) = re.findall(r"^#     (test .*)$", COMPOSE.read_text(), re.MULTILINE)
+    for text in ("README.md", "docs/operations.md"):
+        assert f"\n    {command}\n" in (ROOT / text).read_text()
+    env = tmp_path / ".env"
+    subprocess.run(["/bin/sh", "-c", f"umask 022; {command}"], cwd=tmp_path, check=True)
+    kept = env.read_text()
+    assert re.fullmatch(r"HEARTROOM_SECRET=[0-9a-f]{64}\n", kept)
+    assert env.stat().st_mode & 0o777 == 0o600
+    subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, check=True)
+    assert env.read_text() == kept
+
+
+def test_the_secret_is_in_no_repository_and_no_image() -> None:
+    assert "/.env" in (ROOT / ".gitignore").read_text().splitlines()
+    assert (ROOT / ".dockerignore").read_text().splitlines()[-1] == "**/.env"
+
+
+def test_no_command_of_the_documents_brings_a_secret_of_its_own() -> None:
+    for text in (COMPOSE, ROOT / "README.md", ROOT / "docs/operations.md"):
+        assert not re.search(r"HEARTROOM_SECRET=\S+.* docker compose", text.read_text())

@@ -25,6 +25,7 @@ from tests.sessions.test_house import (
     test_a_house_that_closes_leaves_all_sessions,
     test_a_log_that_lost_entries_and_was_refilled_to_its_old_length_is_not_taken_for_the_old_one,
     test_a_log_that_lost_entries_gets_a_new_epoch_and_everybody_a_snapshot,
+    test_a_message_that_cannot_be_read_leaves_no_node_deaf,
     test_a_session_that_expired_is_no_session,
     test_actions_on_two_nodes_interleave_without_gaps,
     test_after_any_sequence_of_diffs_a_client_sees_what_a_fresh_snapshot_shows,
@@ -33,6 +34,7 @@ from tests.sessions.test_house import (
     test_news_of_a_refilled_log_does_not_follow_what_was_lost,
     test_of_two_actions_meant_for_one_version_on_two_nodes_one_is_stale,
     test_viewers_on_all_nodes_see_names_and_games,
+    test_what_cannot_be_read_may_have_been_news_and_is_read_from_the_log,
     test_who_changes_nodes_resumes_with_what_was_missed,
 )
 from tests.sessions.test_nodes import (
@@ -58,6 +60,7 @@ __all__ = [
     "test_a_house_that_closes_leaves_all_sessions",
     "test_a_log_that_lost_entries_and_was_refilled_to_its_old_length_is_not_taken_for_the_old_one",
     "test_a_log_that_lost_entries_gets_a_new_epoch_and_everybody_a_snapshot",
+    "test_a_message_that_cannot_be_read_leaves_no_node_deaf",
     "test_a_node_that_died_is_struck_off_by_who_opens_its_sessions_later",
     "test_a_node_that_was_paused_past_its_lease_is_there_again_under_another_name",
     "test_a_session_that_expired_is_no_session",
@@ -69,6 +72,7 @@ __all__ = [
     "test_of_two_actions_meant_for_one_version_on_two_nodes_one_is_stale",
     "test_players_on_a_node_that_died_are_gone_and_after_the_grace_bots_play_for_them",
     "test_viewers_on_all_nodes_see_names_and_games",
+    "test_what_cannot_be_read_may_have_been_news_and_is_read_from_the_log",
     "test_who_changes_nodes_resumes_with_what_was_missed",
 ]
 

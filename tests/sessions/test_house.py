@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from heartroom import client as wire
-from heartroom import turns
+from heartroom import metrics, turns
 from heartroom.games import heart_to_heart
 from heartroom.games.game import Action, Refused, games, rules
 from heartroom.games.heart_to_heart import HeartToHeart
@@ -23,7 +24,7 @@ from heartroom.sessions.log import Deed, pack, unpack
 from heartroom.sessions.room import Room
 from heartroom.sessions.viewer import Viewer
 from heartroom.store import keys
-from heartroom.store.store import STORED, Away, Commit, News, Opened, Store
+from heartroom.store.store import STORED, Away, Commit, Missed, News, Opened, Store
 from tests.conftest import Connect, Open
 from tests.support.games import CODE, GAME, WINNING, begin, pid
 from tests.support.guests import Guest, Outlet, until
@@ -384,6 +385,150 @@ async def test_a_long_log_is_read_in_turns_and_what_is_done_meanwhile_is_not_mis
     assert taken == 3
     assert (room.version, room.state) == (21, guest.room.state)
     assert room.log == guest.room.log
+
+
+async def untold(house: House, sid: str) -> Guest:
+    """A spectator of a session on `house`, whom nobody tells of what is done there."""
+    looking = await Guest.join(house, sid)
+    await house.store.strike(sid, house.store.node)
+    return looking
+
+
+async def say(house: House, sid: str, message: bytes) -> None:
+    """Somebody says something where the house hears of a session."""
+    if house.store.table is None:
+        await house.store.redis.publish(keys.EVERYBODY, message)
+    else:
+        await house.store.redis.spublish(keys.channel(sid), message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"x y",
+        b"",
+        b"\xff\xff",
+        b"AAAAAAAAAAAA ffffffff 1 one 0 1700000000000{}",
+        b"\x94\xa3sid",
+        b"\x94\xa3sid\xa4node\xa1x\xc3",
+        b"\x92\x01\x02",
+        b"\x91\xc0",
+    ],
+)
+async def test_a_message_that_cannot_be_read_leaves_no_node_deaf(
+    shared: StoreProcess, opens: Open, message: bytes
+) -> None:
+    here, there = opens(shared), opens(shared)
+    guest = await game(here)
+    looking = await Guest.join(there, guest.room.sid)
+    assert await guest.act("draw") == 1
+    await looking.at(1)
+    before = metrics.UNREADABLE._value.get()
+    with capture_logs() as said:
+        await say(there, guest.room.sid, message)
+        await guest.act("draw")
+        await looking.at(2)
+
+        async def counted() -> bool:
+            return bool(metrics.UNREADABLE._value.get() >= before + 1)
+
+        await until(counted)
+    assert [line["event"] for line in said if line["log_level"] == "error"] in (
+        ["unreadable message"],
+        ["unreadable message"] * 2,  # each node heard it
+    )
+
+
+async def test_what_cannot_be_read_may_have_been_news_and_is_read_from_the_log(
+    shared: StoreProcess, opens: Open
+) -> None:
+    here, there = opens(shared), opens(shared)
+    guest = await game(here)
+    looking = await untold(there, guest.room.sid)
+    for version in range(1, 4):  # also while it is read what an earlier one may have said
+        assert await guest.act("draw") == version
+        await say(there, guest.room.sid, b"x y")
+        await looking.at(version)
+
+
+async def test_however_many_messages_cannot_be_read_the_log_speaks_of_them_once_and_rooms_read_on_together(
+    shared: StoreProcess, opens: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = opens(shared), opens(shared)
+    guest = await game(here)
+    looking = await Guest.join(there, guest.room.sid)
+    missed = 0
+    notices = there._missed
+
+    def noticed(what: Missed) -> None:
+        nonlocal missed
+        missed += 1
+        notices(what)
+
+    monkeypatch.setattr(House, "DOUBT_S", PATIENCE_S)
+    monkeypatch.setattr(there, "_missed", noticed)
+    heard = 0
+    reads = there.store._said
+
+    def read(message: bytes) -> Any:
+        nonlocal heard
+        heard += 1
+        return reads(message)
+
+    monkeypatch.setattr(there.store, "_said", read)
+    with capture_logs() as said:
+        for _ in range(200):
+            await say(there, guest.room.sid, b"x y")
+        assert await guest.act("draw") == 1
+        await looking.at(1)
+        assert heard >= 201
+    assert missed == 1
+    assert 1 <= len([line for line in said if line["event"] == "unreadable message"]) <= 2
+
+
+async def test_a_node_whose_hearing_fails_unforeseen_hears_again_and_reads_what_it_missed(
+    shared: StoreProcess, opens: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = opens(shared), opens(shared)
+    guest = await game(here)
+    looking = await Guest.join(there, guest.room.sid)
+    hears, failed = there._hear, False
+
+    def hear(room: Room, news: News) -> None:
+        nonlocal failed
+        if not failed:
+            failed = True
+            raise LookupError("of all things")
+        hears(room, news)
+
+    monkeypatch.setattr(House, "RETRY_S", (0.01, 0.05))
+    monkeypatch.setattr(there, "_hear", hear)
+    with capture_logs() as said:
+        assert await guest.act("draw") == 1
+        await looking.at(1)
+        assert failed
+        assert await guest.act("draw") == 2
+        await looking.at(2)
+    assert [line["event"] for line in said if line["log_level"] == "error"] == ["task failed"]
+
+
+async def test_a_game_that_the_house_ends_is_over_in_the_log_of_a_node_that_has_it_open(
+    shared: StoreProcess, opens: Open
+) -> None:
+    here, admin = opens(shared), opens(shared)
+    guest = await game(here)
+    room = await admin.open(guest.room.sid)
+    with capture_logs() as said:
+        await guest.act("draw")
+        await room.end()
+        await guest.outlet.until(lambda: "ended" in guest.outlet.errors)
+    over = [line for line in said if line["event"] == "game over"]
+    assert [(line["sid"], line["outcome"], line["actions"]) for line in over] == [
+        (guest.room.sid, "ended", 2)
+    ] * 2  # each of the two houses
+    with capture_logs() as said:  # but not of one that opens it later
+        await opens(shared).open(guest.room.sid)
+    assert not [line for line in said if line["event"] == "game over"]
 
 
 async def test_actions_on_two_nodes_interleave_without_gaps(shared: StoreProcess, opens: Open) -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 import pytest_asyncio
+from structlog.testing import capture_logs
 
 from heartroom.games.game import games
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Limits
 from heartroom.store import keys
-from heartroom.store.store import Away, Store
+from heartroom.store import store as stores
+from heartroom.store.store import Away, OtherFormat, Store
 from tests.conftest import Connect, Open
 from tests.support.games import begin, pid
 from tests.support.guests import Guest, until
@@ -204,3 +207,71 @@ async def test_a_node_that_leaves_ends_its_lease(shared: StoreProcess, connect: 
     await house.open(await begin(store))
     await house.aclose()
     assert store.node not in await connect(shared).beat()
+
+
+async def comes(store: Store, number: int) -> None:
+    """A node of the format `number` says that it lives."""
+    names = [keys.NODES, keys.ABOUT]
+    await store.run("beat", names, [secrets.token_hex(4), Store.LEASE_MS, "come", f"{number} 0.0.9"])
+
+
+@short
+async def test_a_node_that_comes_beside_one_of_another_format_opens_nothing_until_that_has_ended(
+    own: StoreProcess, opens: Open, connect: Connect
+) -> None:
+    other = connect(own)
+    sid = await begin(other)
+    await comes(other, stores.FORMAT + 1)
+    with capture_logs() as said:
+        house = opens(own)
+        with pytest.raises(OtherFormat) as caught:
+            await house.open(sid)
+        assert house.kept_out
+        assert "0.0.9" in str(caught.value)
+        assert f"format {stores.FORMAT + 1};" in str(caught.value)
+        assert sid not in house.rooms
+
+        async def in_again() -> bool:
+            return not house.kept_out
+
+        await until(in_again)
+    await house.open(sid)
+    assert [line["event"] for line in said if line["log_level"] == "error"] == ["kept out"]
+
+
+@short
+async def test_a_node_that_was_paused_while_others_of_another_format_came_is_kept_out(
+    own: StoreProcess, connect: Connect, stuck: Stick
+) -> None:
+    house, other = stuck(own), connect(own)
+    sid = await begin(other)
+    await true(lambda: bool(house._alive))
+    before = house.store.node
+    silence(house)
+
+    async def ended() -> bool:
+        return not await other.redis.hlen(keys.NODES) or before not in await asked()
+
+    async def asked() -> set[str]:
+        _, *nodes = await other.run("beat", [keys.NODES, keys.ABOUT], ["x", Store.LEASE_MS, "look", "1 1"])
+        return {node.decode() for node in nodes}
+
+    await until(ended)
+
+    async def stay() -> None:
+        while True:
+            await comes(other, stores.FORMAT + 1)
+            await asyncio.sleep(0.1)
+
+    await comes(other, stores.FORMAT + 1)
+    staying = asyncio.ensure_future(stay())
+    try:
+        silence(house, ends=True)
+        await true(lambda: house.kept_out)
+        with pytest.raises(OtherFormat):
+            await house.open(sid)
+    finally:
+        staying.cancel()
+    await true(lambda: not house.kept_out)
+    assert house.store.node != before
+    await house.open(sid)

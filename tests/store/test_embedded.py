@@ -20,7 +20,7 @@ from redis import Redis
 
 from heartroom.store.embedded import Embedded, StoreFailed, StoreInUse
 from heartroom.store.store import Store
-from tests.support.stores import answers, ended, eventually, freeze
+from tests.support.stores import PATIENCE_S, answers, ended, eventually, freeze
 
 OWNER = """
 import json, sys, time
@@ -219,9 +219,42 @@ def test_a_store_that_was_killed_is_started_again_with_all_data(data_dir: Path) 
         eventually(lambda: not answers(str(Embedded(data_dir).socket)), "the new one ends too")
 
 
+def test_a_keeper_that_was_killed_is_replaced_and_all_data_is_there(data_dir: Path) -> None:
+    with Owner(data_dir) as owner:
+        put(data_dir, "acknowledged")
+        for store_too in (False, True, False):
+            keeper, valkey = owner.keeper, owner.valkey
+            os.kill(keeper, signal.SIGKILL)
+            if store_too:
+                os.kill(valkey, signal.SIGKILL)
+            eventually(lambda valkey=valkey: ended(valkey), "its server has ended")  # type: ignore[misc]
+            eventually(lambda: answers(str(Embedded(data_dir).socket)), "there is another")
+            (owner.keeper,) = [child.pid for child in psutil.Process(owner.process.pid).children()]
+            assert owner.keeper != keeper
+            assert kept(data_dir) == "acknowledged"
+        owner.process.communicate(input="", timeout=PATIENCE_S)
+        assert owner.process.returncode == 0
+        assert not answers(str(Embedded(data_dir).socket))
+
+
+def test_a_store_without_a_keeper_is_ended_by_its_heartroom_when_that_ends(data_dir: Path) -> None:
+    embedded = Embedded(data_dir)
+    embedded.start()
+    put(data_dir, "acknowledged")
+    assert embedded._keeper is not None
+    # whatever comes first: that it is noticed, or that we end
+    embedded._keeper.kill()
+    embedded.stop()
+    assert not answers(str(embedded.socket))
+    embedded.start()
+    assert kept(data_dir) == "acknowledged"
+    embedded.stop()
+
+
 def test_a_store_without_a_keeper_is_ended_by_the_next_start_and_its_data_kept(data_dir: Path) -> None:
     with Owner(data_dir) as owner:
         orphan = owner.valkey
+        freeze(owner.process.pid)  # or it would start another keeper
         os.kill(owner.keeper, signal.SIGKILL)
         put(data_dir, "written without a keeper")
         owner.process.kill()

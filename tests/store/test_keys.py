@@ -16,6 +16,10 @@ def test_the_keys_of_a_session_share_a_slot(sid: str) -> None:
     assert keys.session(sid) != keys.log(sid)
 
 
+def test_what_nodes_say_of_themselves_shares_a_slot() -> None:
+    assert key_slot(keys.NODES.encode()) == key_slot(keys.ABOUT.encode())
+
+
 def test_no_two_kinds_of_keys_have_one_name() -> None:
     kinds = (keys.session, keys.log, keys.player, keys.playing, keys.node)
     names = [kind("x") for kind in kinds]

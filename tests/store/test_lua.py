@@ -401,9 +401,11 @@ async def test_renew_takes_a_new_epoch_where_another_entry_stands(bench: Bench) 
 # -- beat
 
 
-async def beat(bench: Bench, key: str, node: str, how: str, lease_ms: int = 60_000) -> tuple[int, set[str]]:
+async def beat(
+    bench: Bench, key: str, node: str, how: str, lease_ms: int = 60_000, about: str = "1 0.1.0"
+) -> tuple[int, set[str]]:
     source = (LUA / "beat.lua").read_text()
-    held, *nodes = await bench.redis.eval(source, 1, key, node, lease_ms, how)
+    held, *nodes = await bench.redis.eval(source, 2, key, f"{key}:about", node, lease_ms, how, about)
     return held, {name.decode() for name in nodes}
 
 
@@ -424,6 +426,31 @@ async def test_beat_strikes_off_a_node_that_says_nothing_and_does_not_let_it_bac
     assert await beat(bench, key, "b", "stay", 10_000) == (1, {"b"})
     assert await beat(bench, key, "a", "stay", 10_000) == (0, {"b"})
     assert await beat(bench, key, "c", "come", 10_000) == (0, {"b", "c"})
+
+
+async def test_beat_keeps_out_who_comes_with_another_format_while_one_lives(bench: Bench) -> None:
+    key = fresh_node()
+    old, new = "9 0.1.0", "10 0.2.0"
+    assert await beat(bench, key, "a", "look", about=old) == (0, set())
+    assert await beat(bench, key, "a", "come", about=old) == (0, {"a"})
+    for how in ("look", "come"):
+        assert await beat(bench, key, "b", how, about=new) == (-1, {"a 9 0.1.0"})
+    assert await beat(bench, key, "c", "come", about="9 0.1.1") == (0, {"a", "c"})
+    await bench.redis.hset(key, "a", await bench.now_ms() - 10_001)
+    assert await beat(bench, key, "b", "come", 10_000, new) == (-1, {"c 9 0.1.1"})
+    assert await bench.redis.hgetall(f"{key}:about") == {b"c": b"9 0.1.1"}
+    await beat(bench, key, "c", "go", about="9 0.1.1")
+    assert await beat(bench, key, "b", "come", 10_000, new) == (0, {"b"})
+    assert await bench.redis.hgetall(f"{key}:about") == {b"b": b"10 0.2.0"}
+    assert await beat(bench, key, "b", "stay", 10_000, new) == (1, {"b"})
+
+
+async def test_beat_lets_in_who_comes_beside_a_node_that_does_not_say_its_format(bench: Bench) -> None:
+    key = fresh_node()
+    await bench.redis.hset(key, "a", await bench.now_ms())
+    assert await beat(bench, key, "b", "come") == (0, {"a", "b"})
+    await bench.redis.hdel(key, "b")  # as an earlier version's script does
+    assert await beat(bench, key, "c", "come", about="2 0.2.0") == (0, {"a", "c"})
 
 
 # -- create

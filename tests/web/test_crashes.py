@@ -23,7 +23,7 @@ from heartroom.store.embedded import Embedded
 from heartroom.store.store import Store
 from tests.support.games import CODE, GAME
 from tests.support.serving import SECRET, Server
-from tests.support.stores import StoreProcess, answers, ended, eventually
+from tests.support.stores import PATIENCE_S, StoreProcess, answers, ended, eventually
 
 FAST = {"frames_per_second": "100000", "frames_burst": "100000"}
 
@@ -208,3 +208,50 @@ def test_a_server_that_is_killed_leaves_nothing_behind(data_dir: Path) -> None:
     server.kill()
     eventually(lambda: all(ended(pid) for pid in children), "all its processes end")
     server.stop()
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+async def test_an_embedded_store_whose_keeper_and_server_were_killed_is_there_again(
+    data_dir: Path, workers: str
+) -> None:
+    server = Server(data_dir=str(data_dir), workers=workers)
+    try:
+        async with await server.connect() as client:
+            session = await client.new(GAME.name, {"code": CODE})
+            await client.join(session)
+            assert await client.act("draw") == 1
+            (keeper,) = [
+                child
+                for child in psutil.Process(server.process.pid).children()
+                if "heartroom.store.keeper" in child.cmdline()
+            ]
+            (valkey,) = keeper.children()
+            keeper.kill()
+            valkey.kill()
+            assert await client.act("draw") == 2
+        assert "keeper died" in server.said()
+        assert await asyncio.to_thread(server.terminate) == 0
+        assert not answers(str(Embedded(data_dir).socket))
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("sent", [b"{", b""])
+async def test_a_request_that_is_half_there_does_not_hold_up_the_end_of_a_server(
+    shared: StoreProcess, sent: bytes
+) -> None:
+    server = Server(redis_url=shared.url, secret=SECRET)
+    try:
+        head = (
+            f"POST /api/me/recover HTTP/1.1\r\nHost: {server.address}\r\nOrigin: http://{server.address}\r\n"
+        )
+        head += "Content-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n"
+        with socket.create_connection(("127.0.0.1", server.port)) as half:
+            half.settimeout(PATIENCE_S)
+            half.sendall(head.encode() + sent)
+            # it is being read: the server has asked for the rest
+            assert (await asyncio.to_thread(half.recv, 1000)).startswith(b"HTTP/1.1 100 ")
+            assert await asyncio.to_thread(server.terminate) == 0
+        assert server.complaints() == ""
+    finally:
+        server.stop()

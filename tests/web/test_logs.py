@@ -13,7 +13,7 @@ import pytest
 import structlog
 from redis import Redis
 
-from heartroom import __version__
+from heartroom import __version__, metrics
 from heartroom.client import Lost
 from heartroom.web import logs
 from heartroom.web.identity import Identity, pseudonym
@@ -59,6 +59,21 @@ def test_an_error_brings_its_trace_in_the_same_line(stream: io.StringIO) -> None
         structlog.get_logger("test").exception("failed")
     (line,) = lines(stream)
     assert "ValueError: of all things" in line["exception"]
+
+
+def test_what_has_a_trace_is_counted_as_unforeseen_whoever_logs_it(stream: io.StringIO) -> None:
+    logs.configure("error", "json", stream)
+    before = metrics.FAULTS._value.get()
+    structlog.get_logger("test").error("to be expected")
+    assert metrics.FAULTS._value.get() == before
+    structlog.get_logger("test").error("task failed", exc_info=ValueError("of all things"))
+    try:
+        raise ValueError("of all things")
+    except ValueError:
+        logging.getLogger("uvicorn.error").exception("Exception in ASGI application")
+        structlog.get_logger("test").exception("failed")
+    assert metrics.FAULTS._value.get() == before + 3
+    assert len(lines(stream)) == 4
 
 
 def test_what_libraries_warn_of_looks_the_same(stream: io.StringIO) -> None:

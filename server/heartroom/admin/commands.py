@@ -25,7 +25,7 @@ from heartroom.admin.broken import Broken, Unreadable
 from heartroom.daily import dates
 from heartroom.games.game import Refused
 from heartroom.store.embedded import Embedded, StoreFailed, StoreInUse
-from heartroom.store.store import Away, Misnamed, Store
+from heartroom.store.store import Away, Misnamed, OtherFormat, Store
 from heartroom.web import logs, settings
 from heartroom.web.settings import BadSetting, Settings
 
@@ -97,6 +97,8 @@ def _command(function: Callable[..., None]) -> click.Command:
             raise click.ClickException(f"refused: {refused.code}") from None
         except Misnamed as misnamed:
             raise click.ClickException(f"HEARTROOM_REDIS_URL: {misnamed}") from None
+        except OtherFormat as other:
+            raise click.ClickException(str(other)) from None
         except Away as away:
             raise click.ClickException(f"the store does not answer: {away}") from None
         for line in broken.lines:
@@ -134,13 +136,15 @@ def nodes(given: _Given, _broken: Broken, as_json: bool) -> None:
     if as_json:
         return _print_json([node._asdict() for node in found])
     _print_table(
-        ("node", "lease", "said", "live games"),
+        ("node", "lease", "said", "live games", "release", "format"),
         [
             (
                 node.node,
                 f"{node.lease_ms / 1000:.1f} s" if node.alive else "ended",
                 _ago(node.said_ms_ago),
                 node.games,
+                node.release or "unknown",
+                node.format or "unknown",
             )
             for node in found
         ],

@@ -71,6 +71,10 @@ class Node(NamedTuple):
     """What is left of its lease."""
     games: int
     """Live games that it lists."""
+    release: str | None
+    """Its version of heartroom; `None` of one that does not say: then it is an early one."""
+    format: int | None
+    """The number of what it says and stores; see `store.FORMAT`."""
 
 
 def tag(key: bytes) -> str:
@@ -115,6 +119,7 @@ async def nodes(store: Store) -> list[Node]:
     now_ms = await store.time_ms()
     async with or_away():
         said: Any = await store.redis.hgetall(keys.NODES)
+        about: Any = await store.redis.hgetall(keys.ABOUT)
         live: Any = await store.redis.hgetall(keys.LIVE)
     found = []
     for name, at in said.items():
@@ -122,7 +127,12 @@ async def nodes(store: Store) -> list[Node]:
         playing = live.get(name)
         count = len(msgspec.msgpack.decode(playing[13:], type=tuple[Playing, ...])) if playing else 0
         left_ms = max(0, store.LEASE_MS - ago_ms)
-        found.append(Node(name.decode(), left_ms > 0, ago_ms, left_ms, count))
+        number, _, release = about.get(name, b"").decode().partition(" ")
+        found.append(
+            Node(
+                name.decode(), left_ms > 0, ago_ms, left_ms, count, release or None, int(number or 0) or None
+            )
+        )
     return sorted(found)
 
 

@@ -30,7 +30,18 @@ from heartroom.store import keys
 from heartroom.store.committer import Committer, Committers
 from heartroom.store.people import People
 from heartroom.store.probe import reason
-from heartroom.store.store import Away, Changed, Missed, News, Opened, Presence, Renamed, Store
+from heartroom.store.store import (
+    Away,
+    Changed,
+    Missed,
+    News,
+    Opened,
+    OtherFormat,
+    Presence,
+    Renamed,
+    Store,
+    Unreadable,
+)
 from heartroom.store.urls import locked_out
 from heartroom.tasks import at_most, end
 
@@ -61,6 +72,10 @@ class House:
     """Not more often than this, whoever wants to know."""
     BELIEVED_S: Final = 3.0
     """How long a good answer is believed while the next one is late."""
+    DOUBT_S: Final = 1.0
+    """So long it is not read again what messages may have said that could not be read."""
+    READ_PER_S: Final = 1_000
+    """Rooms that read on because of such messages; where there are more, less often."""
     FOLLOW_S: Final = 0.5
     """How often Sentinels are asked where the primary is."""
 
@@ -109,8 +124,13 @@ class House:
         self._alive: frozenset[str] = frozenset()
         """The nodes that lived at the last beat; none before the first."""
         self._first_beat = asyncio.Lock()
+        self.kept_out = False
+        """Whether nodes of another format have the store: then nothing is opened here."""
         self._told: set[str] = set()
         """Nodes that told us of players who are connected there."""
+        self._doubtful: set[str] = set()
+        """Sessions (`""`: all) of which something was said that could not be read: they are to read on."""
+        self._doubting: asyncio.Task[None] | None = None
         self._hearings = 0
         """How often listening to the other nodes has begun."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -121,11 +141,8 @@ class House:
 
     def start(self) -> None:
         """Begins to listen to the other nodes, to say that this one lives, and to close empty rooms."""
-        self._spawn(self._listen())
-        self._spawn(self._live())
-        self._spawn(self._follow())
-        self._spawn(self._watch())
-        self._spawn(self._sweep())
+        for does in (self._listen, self._live, self._follow, self._watch, self._sweep):
+            self._spawn(self._for_ever(does))
 
     async def aclose(self) -> None:
         """Finishes what is under way with the store and ends all tasks. A store that hangs is not waited for:
@@ -404,6 +421,15 @@ class House:
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("task failed", exc_info=error)
 
+    async def _for_ever(self, does: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """What a node cannot do without: should it fail, whyever, it begins again."""
+        while True:
+            try:
+                await does()
+            except Exception as error:
+                _log.error("task failed", exc_info=error)
+            await asyncio.sleep(self.RETRY_S[1])
+
     async def _open(self, sid: str) -> Room:
         async with self._first_beat:
             if not self._alive:  # who has no lease could be struck off
@@ -463,6 +489,10 @@ class House:
                                 room.rename(news.pid, news.name)
                     elif isinstance(news, Presence):
                         self._hear_presence(news)
+                    elif isinstance(news, Unreadable):
+                        self._doubtful.add(news.sid)
+                        if self._doubting is None:
+                            self._doubting = self._spawn(self._read_doubtful())
             except Away:
                 pass
             await asyncio.sleep(pause * (0.5 + secrets.randbelow(1000) / 1000))
@@ -489,6 +519,17 @@ class House:
             self._spawn(self._unless_away(self._name_all))
             self.topics.all_changed()
 
+    async def _read_doubtful(self) -> None:
+        """Reads what may have been said; what comes meanwhile together, however much it is."""
+        try:
+            while self._doubtful:
+                sids, self._doubtful = self._doubtful, set()
+                everything = "" in sids
+                self._missed(Missed(None if everything else frozenset(sids), everything))
+                await asyncio.sleep(max(self.DOUBT_S, len(self.rooms) / self.READ_PER_S))
+        finally:
+            self._doubting = None
+
     def _hear_presence(self, news: Presence) -> None:
         room = self.rooms.get(news.sid)
         if room is None or news.node == self.store.node:
@@ -510,9 +551,18 @@ class House:
 
     async def _live(self) -> None:
         """Keeps this node's lease, and learns whose have ended."""
+        said = False
         while True:
-            with contextlib.suppress(Away):
+            try:
                 await self._beat()
+            except OtherFormat as other:
+                if not said:
+                    _log.error("kept out", reason=str(other))
+                said = True
+            except Away:
+                pass
+            else:
+                said = False
             await asyncio.sleep(self.BEAT_S)
 
     async def _follow(self) -> None:
@@ -526,7 +576,12 @@ class House:
         # Whoever tells us anything, or has a session open, has taken its lease before. So a node that we know
         # of before we ask, and that is not in the answer, is dead, and does not come back: see `Store.beat`.
         told, opened = set(self._told), [(room, room.others) for room in self.rooms.values() if room.others]
-        alive = await self.store.beat()
+        try:
+            alive = await self.store.beat()
+        except OtherFormat:
+            self.kept_out, self._alive = True, frozenset()
+            raise
+        self.kept_out = False
         self.store.bury(self._alive - alive)
         self._alive = alive
         if dead := told - alive:

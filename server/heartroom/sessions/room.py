@@ -38,7 +38,7 @@ class Limits(NamedTuple):
     log_length: int = 10_000
     """Actions in one session."""
     viewers: int = 2_000
-    """Connections on one node that may look at one session; those who have a seat always may."""
+    """Connections on one process that may look at one session; those who have a seat always may."""
     sessions_per_hour: int = 300
     """Sessions that one player may begin at once, and in an hour."""
     waiting: int = 128
@@ -866,11 +866,13 @@ class Room:
         table, state = self._after(deed)
         over, own = self._is_end(table, state), (deed.seat, deed.ref) in self._pending
         self._done(entry.at_ms, deed, entry.body, table, state, over)
-        if over and own:
+        # Who ends a game with `heartroom admin` is no node, and has no log.
+        if over and (own or (table.ended and not self._loading)):
             self._log_end()
 
     def _log_end(self) -> None:
-        """Of all nodes that have the session open, the one that stored its end says so."""
+        """Of all nodes that have the session open, the one that stored its end says so; of an end that the
+        house has made, each of them."""
         outcome = self.game.outcome(self.state)
         if self.table.ended or outcome is None:
             how = "ended"

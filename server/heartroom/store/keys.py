@@ -50,6 +50,10 @@ go; but the latter in a cluster on the session's)."""
 NODES = "hr:nodes"
 """Hash: by node, when it last said that it lives, in ms since 1970."""
 
+ABOUT = "hr:nodes:about:{hr:nodes}"
+"""Hash: by node, its format and its release, `"1 0.1.0"`. In the slot of `NODES`; apart from it, because
+nodes of earlier versions expect numbers there, and nothing else."""
+
 
 def probe(number: int) -> str:
     """Hash: nothing. Written to see whether its server takes writes; in a cluster each has one."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import math
 import secrets
 import time
 from collections import deque
@@ -25,7 +26,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
 
-from heartroom import metrics
+from heartroom import __version__, metrics
 from heartroom.store import keys
 from heartroom.store.cluster import OF_A_CLUSTER, Cluster, Table, WrongKind, misnamed, of_a_cluster, slot_of
 from heartroom.store.ears import Began, Ears, Lost, NodeEars, ShardEars
@@ -49,6 +50,16 @@ class Away(Exception):
 
 class Misnamed(Away):
     """The store is not of the kind that its URL says; says which it is."""
+
+
+FORMAT: Final = 1
+"""The number of what nodes say to each other and of what they store: keys, entries of logs, messages. It
+is to go up with a change that a node with the number before would not understand, or would spoil. Nodes with
+different numbers do not share a store."""
+
+
+class OtherFormat(Away):
+    """A node of another format holds a lease: until that ends, this one opens nothing. Says which."""
 
 
 class Entry(NamedTuple):
@@ -148,10 +159,17 @@ class Presence(NamedTuple):
     here: bool
 
 
-_SAID: Final[Mapping[int, type[Changed] | type[Renamed] | type[Presence]]] = {
-    1: Changed,
-    2: Renamed,
-    4: Presence,
+class Unreadable(NamedTuple):
+    """Something was said that means nothing to this node; it may have been news."""
+
+    sid: str
+    """Of this session; `""`: of any."""
+
+
+_SAID: Final[Mapping[int, msgspec.msgpack.Decoder[Changed | Renamed | Presence]]] = {
+    1: msgspec.msgpack.Decoder(Changed),
+    2: msgspec.msgpack.Decoder(Renamed),
+    4: msgspec.msgpack.Decoder(Presence),
 }
 """What is said besides commits, by its length."""
 _PACKED: Final = [bytes([0x90 + length]) for length in _SAID]
@@ -167,7 +185,7 @@ class Missed(NamedTuple):
     """And of what is said to everybody."""
 
 
-Said = News | Renamed | Presence | Changed | Missed
+Said = News | Renamed | Presence | Changed | Missed | Unreadable
 """What is heard."""
 
 
@@ -216,6 +234,8 @@ class Store:
     """At once, of one node."""
     LEASE_MS: Final = 10_000
     """How long a node that says nothing is believed to live."""
+    PUZZLED_S: Final = 60.0
+    """The log speaks of messages that cannot be read no more often than this."""
 
     def __init__(
         self, url: str, *, live_ttl_s: int = 30 * 86_400, timeout_s: float = 5.0, replicas: int = 0
@@ -250,6 +270,9 @@ class Store:
         self._probe: Final = Probe(self.redis, self.table, self._sources["probe"], replicas)
         self._tasks: Final[set[asyncio.Task[None]]] = set()
         self._leased = False
+        self._puzzled_s, self._unreadable = -math.inf, 0
+        """When the log last spoke of messages that cannot be read (monotonic seconds); how many there were
+        since."""
         self._dead: deque[str] = deque(maxlen=16)
         self._offset_ms: float = time.time() * 1000 - time.monotonic() * 1000
 
@@ -544,24 +567,43 @@ class Store:
         """Prolongs this node's lease, and returns the nodes whose leases hold. Raises `Away`.
 
         A node whose own lease has ended meanwhile was taken for dead, and the dead do not come back: it goes
-        on under another name, and who listens here hears `Away`.
+        on under another name, and who listens here hears `Away`. Who has no lease gets none while one of
+        another format holds: `OtherFormat`.
         """
         async with or_away():
-            how = "stay" if self._leased else "come"
-            held, *nodes = await self._call("beat", [keys.NODES], [self.node, self.LEASE_MS, how])
+            held, nodes = await self._beat(self.node, "stay" if self._leased else "come")
             if self._leased and not held:
                 fresh = secrets.token_hex(4)
-                _, *nodes = await self._call("beat", [keys.NODES], [fresh, self.LEASE_MS, "come"])
+                _, nodes = await self._beat(fresh, "come")
                 _log.warning("lease ended", node=self.node, now=fresh)
                 self.node = fresh
                 await self._ears.renamed(fresh)
             self._leased = True
-        return frozenset(node.decode() for node in nodes)
+        return nodes
+
+    async def _beat(self, node: str, how: str) -> tuple[bool, frozenset[str]]:
+        """See `lua/beat.lua`. Raises `OtherFormat`."""
+        held, *said = await self._call(
+            "beat", [keys.NODES, keys.ABOUT], [node, self.LEASE_MS, how, f"{FORMAT} {__version__}"]
+        )
+        told = [one.decode() for one in said]
+        if held < 0:
+            other, number, release = told[0].split(" ", 2)
+            raise OtherFormat(
+                f"a node of heartroom {release} ({other}) runs on this store, in format {number}; "
+                f"this is heartroom {__version__}, of format {FORMAT}: stop all nodes before an upgrade"
+            )
+        return bool(held), frozenset(told)
+
+    async def look_around(self) -> None:
+        """Raises `OtherFormat` if `beat` would, `Away`."""
+        async with or_away():
+            await self._beat(self.node, "look")
 
     async def leave(self) -> None:
         """Ends this node's lease. Raises `Away`."""
         async with or_away():
-            await self._call("beat", [keys.NODES], [self.node, self.LEASE_MS, "go"])
+            await self._beat(self.node, "go")
             self._leased = False
 
     async def follow(self) -> None:
@@ -584,15 +626,28 @@ class Store:
                 elif isinstance(heard, Began):
                     yield Missed(None, True)
                 else:
-                    said = self._said(heard[1])
+                    said = self._read(*heard)
                     if said is not None:
                         yield said
 
+    def _read(self, channel: str, message: bytes) -> Said | None:
+        """The same as `_said`, also of what cannot be read."""
+        try:
+            return self._said(message)
+        except (ValueError, msgspec.MsgspecError) as error:
+            metrics.UNREADABLE.inc()
+            self._unreadable += 1
+            if time.monotonic() - self._puzzled_s >= self.PUZZLED_S:
+                _log.error("unreadable message", reason=str(error), messages=self._unreadable)
+                self._puzzled_s, self._unreadable = time.monotonic(), 0
+            of_a_session = self.table is not None and channel != keys.EVERYBODY
+            return Unreadable(keys.of_channel(channel) if of_a_session else "")
+
     def _said(self, message: bytes) -> Said | None:
-        """What a message says; `None` if it is a commit of this node's own."""
+        """What a message says; `None` if it is a commit of this node's own. Raises `ValueError` or
+        `MsgspecError`."""
         if message[:1] in _PACKED:
-            said = msgspec.msgpack.decode(message)
-            return _SAID[len(said)](*said)
+            return _SAID[message[0] & 0x0F].decode(message)
         sid, node, epoch, version, before, entry = message.split(b" ", 5)
         if node == self.node.encode():
             return None

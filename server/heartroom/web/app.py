@@ -235,6 +235,10 @@ class Web:
             )
         if not ready:
             return PlainTextResponse("the store does not store\n", HTTPStatus.SERVICE_UNAVAILABLE)
+        if self.house.kept_out:
+            return PlainTextResponse(
+                "nodes of another format have the store\n", HTTPStatus.SERVICE_UNAVAILABLE
+            )
         if restoring:
             return PlainTextResponse("the store is being restored\n", HTTPStatus.SERVICE_UNAVAILABLE)
         return PlainTextResponse("ok\n")

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 import structlog
 
+from heartroom import metrics
 from heartroom.web.identity import pseudonym
 
 _SHOWN_AS = {"sid": "session", "pid": "player"}
@@ -29,6 +30,7 @@ def configure(level: str, style: str = "auto", stream: TextIO | None = None) -> 
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _pseudonyms,
+        _count_faults,
     ]
     if style == "text" or (style == "auto" and stream.isatty()):
         rendered: list[Any] = [structlog.dev.ConsoleRenderer(colors=stream.isatty())]
@@ -49,6 +51,13 @@ def configure(level: str, style: str = "auto", stream: TextIO | None = None) -> 
         logger_factory=structlog.PrintLoggerFactory(stream),
         processors=[structlog.contextvars.merge_contextvars, *common[1:], *rendered],
     )
+
+
+def _count_faults(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Whatever has a trace was unforeseen, wherever it was caught."""
+    if event.get("exc_info"):
+        metrics.FAULTS.inc()
+    return event
 
 
 def _pseudonyms(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -44,6 +44,8 @@ class BoundedHttp(HttpToolsProtocol):
 
     REQUEST_S = 15.0
     """Seconds for a request, from the connection, or from its first byte, to the last one."""
+    ENDING_S = 1.0
+    """The same, from when the server is told to end."""
     UNREAD_S = 30.0
     """Seconds in which a client must have read what waits for it: at most 64 KiB."""
 
@@ -157,6 +159,13 @@ class BoundedHttp(HttpToolsProtocol):
         """The answer is whole, and some of it may have yet to leave."""
         super().on_response_complete()
         self._await_reader()
+
+    def shutdown(self) -> None:
+        """The server ends: an answer that is under way is finished, half a request soon given up."""
+        super().shutdown()
+        if self._deadline is not None and not self.transport.is_closing():
+            self._deadline.cancel()
+            self._deadline = self.loop.call_later(self.ENDING_S, self._refuse)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone."""

@@ -59,11 +59,14 @@ class Settings:
     connections_per_second: int = 400
     """Connections that one process takes up in a second; who comes besides waits in the system's queue."""
     connections_per_address: int = 500
-    """Websockets that one address (of IPv6, one network of 64 bits) may have open on one node."""
+    """Websockets that one address (of IPv6, one network of 64 bits) may have open on one process. Each worker
+    counts for itself: with W of them an address gets at least so many, and at most W times as many, as the
+    system happens to share them out."""
     sessions_per_hour: int = Limits().sessions_per_hour
     """Sessions that one player may begin at once, and in an hour."""
     viewers_per_session: int = Limits().viewers
-    """Connections on one node that may look at one session; those who have a seat always may."""
+    """Connections on one process that may look at one session; those who have a seat always may. Each worker
+    counts for itself, as above."""
     log_length: int = Limits().log_length
     """Actions in one session."""
     live_days: int = 30

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -25,6 +23,7 @@ import structlog
 from prometheus_client.multiprocess import mark_process_dead
 
 from heartroom import metrics
+from heartroom.web.counts import Counts
 
 _log = structlog.get_logger(__name__)
 
@@ -42,9 +41,8 @@ class Workers:
     def __init__(self, count: int, listening: socket.socket, environ: Mapping[str, str]) -> None:
         self._count: Final = count
         self._listening: Final = listening
-        self._counts: Final = tempfile.mkdtemp(prefix="heartroom-metrics-")
-        """Where the workers keep what they count, so that any of them can show it all."""
-        self._environ: Final = {**environ, metrics.DIRECTORY: self._counts}
+        self._counts: Final = Counts.make()
+        self._environ: Final = {**environ, metrics.DIRECTORY: str(self._counts.folder)}
         self._running: dict[subprocess.Popen[bytes], float] = {}
         self._signalled_r, self._signalled_w = os.pipe()
 
@@ -59,16 +57,17 @@ class Workers:
                 self._replace_dead()
         finally:
             self._end()
-            shutil.rmtree(self._counts, ignore_errors=True)
+            self._counts.leave()
 
     def _signalled(self, _number: int, _frame: FrameType | None) -> None:
         os.write(self._signalled_w, b"x")
 
     def _start(self) -> None:
+        inherited = (self._listening.fileno(), self._counts.held)
         worker = subprocess.Popen(
-            [sys.executable, "-m", "heartroom.cli", "work", str(self._listening.fileno())],
+            [sys.executable, "-m", "heartroom.cli", "work", *map(str, inherited)],
             stdin=subprocess.PIPE,
-            pass_fds=[self._listening.fileno()],
+            pass_fds=inherited,
             env=self._environ,
             start_new_session=True,  # Ctrl-C is for the parent
         )
@@ -79,7 +78,7 @@ class Workers:
         for worker, since in list(self._running.items()):
             if worker.poll() is not None and now - since >= _AGAIN_S:
                 _log.error("worker died", process=worker.pid, code=worker.returncode)
-                mark_process_dead(worker.pid, self._counts)  # type: ignore[no-untyped-call]
+                mark_process_dead(worker.pid, str(self._counts.folder))  # type: ignore[no-untyped-call]
                 del self._running[worker]
                 self._start()
 
