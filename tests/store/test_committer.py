@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+import pytest
 from structlog.testing import capture_logs
 
 from heartroom.store.committer import Committer
 from heartroom.store.store import CONFLICT, GONE, STORED, Commit, Outcome, Store
 from tests.conftest import Connect
 from tests.support.games import begin
-from tests.support.stores import StoreProcess
+from tests.support.stores import PATIENCE_S, StoreProcess
 
 
 class Watched(Store):
@@ -97,6 +98,51 @@ async def test_what_comes_while_a_batch_is_under_way_goes_with_the_next(shared: 
     committer.submit(Commit(sid, epoch, 0, b"x", 0), again)
     await committer.drain()
     assert store.batches == [1, 4]
+    assert set(told.once().values()) == {STORED}
+    await store.aclose()
+
+
+async def test_those_who_act_again_at_once_end_up_in_one_batch(
+    shared: StoreProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two halves take turns until they have shown that they do; then they go together."""
+    monkeypatch.setattr(Committer, "GATHER_S", PATIENCE_S)  # as long as it takes
+    monkeypatch.setattr(Committer, "FORGET_S", PATIENCE_S)
+    store = Watched(shared.url)
+    made = await sessions(store, 6)
+    committer, told = Committer(store), Told()
+
+    def act(number: int, version: int, done: Callable[[int | None, int], None]) -> None:
+        committer.submit(Commit(*made[number], version, b"x", 0), done)
+
+    def then_others(_result: int | None, _at_ms: int) -> None:
+        for number in (3, 4, 5):
+            act(number, 0, again if number == 5 else told.of((number, 0)))
+
+    def again(_result: int | None, _at_ms: int) -> None:
+        for number in (0, 1, 2):
+            act(number, 1, all_of_them if number == 2 else told.of((number, 1)))
+
+    loop = asyncio.get_running_loop()
+    last: asyncio.Future[int | None] = loop.create_future()
+
+    def all_of_them(_result: int | None, _at_ms: int) -> None:
+        one_by_one(iter(range(6)))
+
+    def one_by_one(numbers: Iterator[int]) -> None:
+        """Each in a turn of the loop of its own."""
+        number = next(numbers)
+        version = 1 if number > 2 else 2
+        if number < 5:
+            act(number, version, told.of((number, 9)))
+            loop.call_soon(one_by_one, numbers)
+        else:
+            act(number, version, lambda result, _: last.set_result(result))
+
+    for number in (0, 1, 2):
+        act(number, 0, then_others if number == 2 else told.of((number, 0)))
+    assert await last == STORED
+    assert store.batches == [3, 3, 3, 6]
     assert set(told.once().values()) == {STORED}
     await store.aclose()
 

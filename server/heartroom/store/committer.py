@@ -2,7 +2,8 @@
 
 While one batch is on its way the next one gathers, so that under load the round trips are few and full. What
 one batch has stored moves many to act again, all at about the same time: the next one waits for as many as
-came last time, for a moment. A lonely commit waits for nobody.
+came last time, for a moment. Where they have just done so, in two batches by turns, it waits for both, or two
+half empty ones would follow each other for ever. A lonely commit waits for nobody.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ class Committer:
     """One a node. Not thread-safe: belongs to one event loop."""
 
     GATHER_S: Final = 0.001
-    """How long a batch waits at most for as many commits as the last one had."""
+    """How long a batch waits at most for others."""
+    FORGET_S: Final = 0.01
+    """When nothing was to be stored for so long, nobody is waited for."""
 
     def __init__(self, store: Store, *, largest: int = 500) -> None:
         """`largest`: how many commits go in one script call; a longer one would hold up the store."""
@@ -39,8 +42,14 @@ class Committer:
         self._batch: list[tuple[Commit, Done]] = []
         """What is under way."""
         self._began_s = 0.0
-        self._last = 0
-        """Commits in the last batch."""
+        self._ended_s = 0.0
+        """When the last batch was stored."""
+        self._expected = 0
+        """So many commits the next batch waits for."""
+        self._before: set[str] = set()
+        """The sessions of the last batch."""
+        self._recent: set[str] = set()
+        """Those and the ones of the batch before it."""
         self._busy = False
         """Whether a batch is under way or is about to be."""
         self._gathering: asyncio.TimerHandle | None = None
@@ -53,9 +62,11 @@ class Committer:
         self._waiting.append((commit, done))
         if not self._busy:
             self._busy = True
+            if time.perf_counter() - self._ended_s > self.FORGET_S:
+                self._expected = 0
             # What else comes in this turn of the event loop goes along.
             asyncio.get_running_loop().call_soon(self._next)
-        elif self._gathering is not None and len(self._waiting) >= self._last:
+        elif self._gathering is not None and len(self._waiting) >= self._expected:
             self._gathered()
             asyncio.get_running_loop().call_soon(self._go)
 
@@ -81,7 +92,7 @@ class Committer:
             if self._drained is not None:
                 self._drained.set_result(None)
                 self._drained = None
-        elif len(self._waiting) < self._last:
+        elif len(self._waiting) < self._expected:
             self._gathering = asyncio.get_running_loop().call_later(self.GATHER_S, self._go)
         else:
             self._go()
@@ -96,7 +107,7 @@ class Committer:
         if self._closed:
             return
         self._batch, self._waiting = self._waiting[: self._largest], self._waiting[self._largest :]
-        self._last = len(self._batch)
+        self._expect({commit.sid for commit, _ in self._batch})
         self._began_s = time.perf_counter()
         commits = [commit for commit, _ in self._batch]
         try:
@@ -105,10 +116,17 @@ class Committer:
             _log.exception("commit failed")
             self._stored([UNKNOWN] * len(commits))
 
+    def _expect(self, sids: set[str]) -> None:
+        """`sids` act now, and will again; whether at once is told by whether they just did."""
+        at_once = 2 * len(sids & self._recent) >= len(sids)
+        self._before, self._recent = sids, sids | self._before
+        self._expected = min(len(self._recent if at_once else sids), self._largest)
+
     def _stored(self, outcomes: Sequence[Outcome]) -> None:
         if self._closed:
             return
-        _count(outcomes, time.perf_counter() - self._began_s)
+        self._ended_s = time.perf_counter()
+        _count(outcomes, self._ended_s - self._began_s)
         batch, self._batch = self._batch, []
         for (_, done), (result, at_ms) in zip(batch, outcomes, strict=True):
             try:
