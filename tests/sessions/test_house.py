@@ -993,6 +993,40 @@ async def test_who_comes_while_the_store_is_away_learns_it(own: StoreProcess, op
     await other.outlet.until(lambda: other.outlet.store == [False, True])
 
 
+async def test_who_is_in_a_session_that_cannot_be_read_on_is_told(house: House) -> None:
+    guest = await game(house)
+    looking = await Guest.join(house, guest.room.sid)
+    await house.store.redis.rpush(keys.log(guest.room.sid), "garbage")
+    with capture_logs() as logs:
+        assert await guest.act("draw") == "unreadable"
+        for each in (guest, looking):
+            await each.outlet.until(lambda each=each: each.outlet.errors == ["unreadable"])  # type: ignore[misc]
+        with pytest.raises(Refused, match=r"^unreadable$"):
+            await house.open(guest.room.sid)
+    assert [line["event"] for line in logs] == ["session cannot be read"]
+
+
+async def test_a_table_that_cannot_be_read_is_no_obstacle_to_who_wants_any(
+    shared: StoreProcess, opens: Open
+) -> None:
+    here, there = opens(shared), opens(shared)
+
+    def waits(sid: str) -> Callable[[], Awaitable[bool]]:
+        async def ask() -> bool:
+            return sid in await here.store.waiting("hearts")
+
+        return ask
+
+    broken = await here.quick(pid(), "hearts")
+    await until(waits(broken))
+    await here.store.redis.rpush(keys.log(broken), "garbage")
+    made = await there.quick(pid(), "hearts")
+    assert made != broken
+    await until(waits(made))
+    assert not await waits(broken)()
+    assert await there.quick(pid(), "hearts") == made
+
+
 async def test_a_session_that_expired_is_no_session(house: House) -> None:
     guest = await game(house)
     stranger = await Guest.join(house, guest.room.sid)

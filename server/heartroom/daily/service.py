@@ -19,7 +19,6 @@ from heartroom.protocol.codes import Code
 from heartroom.sessions.driver import Settings
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Room
-from heartroom.sessions.unreadable import refusing
 from heartroom.store.days import Days, Deal, Standing
 from heartroom.store.store import Away
 from heartroom.tasks import end
@@ -133,8 +132,7 @@ class Daily:
         deal = await self.deal(day)
         sid = await self.days.start(day, pid, self.house.fresh_sid(), now_ms)
         try:
-            with refusing(sid):
-                await self.house.open(sid)
+            await self.house.open(sid)
         except Refused as refused:
             if refused.code == Code.UNREADABLE.value:
                 return sid  # the one attempt there is; who joins it is told

@@ -94,7 +94,7 @@ class Leaderboards:
                 with refusing(sid):
                     if await self._length(sid) <= deal.par:  # too few to be won; we need not read them
                         return False
-                    room = await self.house.open(sid)
+                room = await self.house.open(sid)
             except Refused:
                 return False
         return room.ended_ms is not None and room.ended_ms < counts_until_ms(day)
@@ -248,8 +248,7 @@ class Leaderboards:
             if version < deal.par or self._looked_at.get(sid) == version:
                 continue
             try:
-                with refusing(sid):
-                    room = await self.house.open(sid)
+                room = await self.house.open(sid)
             except Refused as refused:
                 if refused.code != Code.NO_SESSION.value:
                     self._alarm(day, sid, f"cannot be opened: {refused.code}")

@@ -16,7 +16,6 @@ from heartroom.protocol import names
 from heartroom.protocol.codes import Code
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Room
-from heartroom.sessions.unreadable import refusing
 from heartroom.store.people import People
 
 _NOBODY: Final = "~"
@@ -200,8 +199,7 @@ class Players:
 
     async def _abandon(self, sid: str, pid: str) -> None:
         try:
-            with refusing(sid):
-                room = await self.house.open(sid)
+            room = await self.house.open(sid)
         except Refused:
             return
         if room.is_over:

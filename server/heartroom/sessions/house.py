@@ -25,6 +25,7 @@ from heartroom.sessions.driver import Settings
 from heartroom.sessions.room import Limits, Room
 from heartroom.sessions.thinker import Thinkers
 from heartroom.sessions.topics import Topics
+from heartroom.sessions.unreadable import refusing
 from heartroom.sessions.viewer import Viewer
 from heartroom.store import keys
 from heartroom.store.committer import Committer, Committers
@@ -269,7 +270,7 @@ class House:
     async def open(self, sid: str) -> Room:
         """The room of a session, read from the store if it is not open here.
 
-        Raises `Refused("no_session")` and `Away`.
+        Raises `Refused` (`no_session`, `unknown_game` without its rules, `unreadable`) and `Away`.
         """
         while (closing := self._closing.get(sid)) is not None:
             await asyncio.wait([closing])
@@ -341,9 +342,9 @@ class House:
         """Whether that part of the store does not store which has this session, or (`""`) the leases."""
         return bool(self._failing) and (self.store.lane(sid) if sid else self.store.home) in self._failing
 
-    def gone(self, room: Room) -> None:
-        """The session expired while it was open."""
-        room.close(Code.NO_SESSION)
+    def gone(self, room: Room, code: Code = Code.NO_SESSION) -> None:
+        """The session expired while it was open; or cannot be read on, as `code` says."""
+        room.close(code)
         self.lobby.update(room.present)
         if self.rooms.get(room.sid) is room:
             self._shut(room.sid)
@@ -435,6 +436,27 @@ class House:
             if not self._alive:  # who has no lease could be struck off
                 await self._beat()
         hearings = self._hearings
+        try:
+            with refusing(sid):
+                room = await self._read(sid)
+        except Refused as refused:
+            if refused.code != Code.NO_SESSION.value:  # what is said of it is told to this node from now on
+                self._spawn(self._unless_away(partial(self.store.close, sid)))
+            raise
+        self.rooms[sid] = room
+        for news in self._early.pop(sid, ()):
+            self._hear(room, news)
+        if self._hearings != hearings:  # what was stored before we listened was told to nobody here
+            room.look_again()
+        await self._unless_away(partial(self._name_players, room))
+        if room.game.seats > 1:
+            room.nobody_yet()
+            self._spawn(self._unless_away(partial(self.store.tell_presence, sid, -1, True)))
+        if room.is_over or room.game.seats > 1:
+            self.tidy(room)
+        return room
+
+    async def _read(self, sid: str) -> Room:
         opened = await self.store.open(sid)
         if opened is None:
             raise Refused(Code.NO_SESSION.value)
@@ -448,17 +470,6 @@ class House:
             await turns.turn()
             room.load(entries[start : start + self.TOGETHER])
         room.others = opened.nodes - {self.store.node}
-        self.rooms[sid] = room
-        for news in self._early.pop(sid, ()):
-            self._hear(room, news)
-        if self._hearings != hearings:  # what was stored before we listened was told to nobody here
-            room.look_again()
-        await self._unless_away(partial(self._name_players, room))
-        if game.seats > 1:
-            room.nobody_yet()
-            self._spawn(self._unless_away(partial(self.store.tell_presence, sid, -1, True)))
-        if room.is_over or game.seats > 1:
-            self.tidy(room)
         return room
 
     def _opened(self, sid: str, task: asyncio.Task[Room]) -> None:
@@ -674,9 +685,13 @@ class House:
         pause = self.RETRY_S[0]
         while True:
             try:
-                async with self._reading:
-                    here = await self._read_on(room)
+                with refusing(room.sid):
+                    async with self._reading:
+                        here = await self._read_on(room)
                 break
+            except Refused:
+                self.gone(room, Code.UNREADABLE)
+                return
             except Away as away:
                 room.unsettled(away)
             await asyncio.sleep(pause * (0.5 + secrets.randbelow(1000) / 1000))

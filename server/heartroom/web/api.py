@@ -25,7 +25,6 @@ from heartroom.players.service import Players
 from heartroom.protocol.codes import Code
 from heartroom.sessions.house import House
 from heartroom.sessions.live import Live, Playing
-from heartroom.sessions.unreadable import refusing
 from heartroom.store.boards import Boards, Page, Row
 from heartroom.web.answers import answer, answering, body
 from heartroom.web.identity import Identity, pseudonym
@@ -284,9 +283,7 @@ class Api:
     async def privacy(self, request: Request) -> Response:
         """Makes a game private, or public again."""
         wanted = await body(request, Privacy, self._origins)
-        sid = request.path_params["session"]
-        with refusing(sid):
-            room = await self.house.open(sid)
+        room = await self.house.open(request.path_params["session"])
         await room.set_private(self._pid(request), wanted.private)
         return answer({"private": wanted.private})
 

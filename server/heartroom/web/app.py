@@ -32,7 +32,6 @@ from heartroom.sessions import record
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Room
 from heartroom.sessions.table import HOUSE
-from heartroom.sessions.unreadable import refusing
 from heartroom.store.store import Away, Store
 from heartroom.web.answers import answering, of_own_page, refusal
 from heartroom.web.api import Api
@@ -261,9 +260,7 @@ class Web:
 
     async def _finished(self, request: Request) -> Room:
         pid = self._identity.read(request.headers.get("cookie")) or ""
-        sid = request.path_params["session"]
-        with refusing(sid):
-            room = await self.house.enter(sid, pid)
+        room = await self.house.enter(request.path_params["session"], pid)
         if not room.is_over:
             raise Refused(Code.NOT_OVER.value)
         return room

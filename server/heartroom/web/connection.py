@@ -37,7 +37,6 @@ from heartroom.protocol.inbound import (
 )
 from heartroom.sessions.house import House
 from heartroom.sessions.room import Room
-from heartroom.sessions.unreadable import refusing
 from heartroom.sessions.viewer import Outlet, Viewer
 from heartroom.store.store import Away
 from heartroom.web.identity import pseudonym
@@ -268,13 +267,8 @@ class Connection:
 
     async def _join(self, message: Join) -> None:
         asked = message.session, self._viewer.pid, message.epoch, message.version
-
-        async def enter() -> Room:
-            with refusing(message.session):
-                return await self._house.enter(*asked)
-
         try:
-            room: Room = await self._patiently(enter)
+            room: Room = await self._patiently(lambda: self._house.enter(*asked))
         except Refused as refused:
             self._refuse(None, refused.code)
             return
