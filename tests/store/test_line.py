@@ -40,7 +40,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest_asyncio.fixture
 async def redis(own: StoreProcess) -> AsyncIterator[Redis]:
     """A client of the test's own store."""
-    async with Redis(unix_socket_path=own.socket) as client:
+    async with Redis(unix_socket_path=own.socket, retry=None) as client:
         yield client
 
 
