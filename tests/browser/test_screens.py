@@ -246,6 +246,7 @@ def test_nothing_on_the_table_and_in_its_dialogs_shuts_anybody_out(new_context: 
         table.dialog(tool).wait_for()
         flawless(page)
         page.keyboard.press("Escape")
+        table.dialog(tool).wait_for(state="hidden")  # as long as one is open, keys are not the table's
     table.draw()
     table.version(3)
     page.keyboard.press("n")

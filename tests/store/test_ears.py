@@ -70,7 +70,7 @@ async def test_in_a_cluster_each_shard_is_asked_and_one_that_stands_still_is_not
     connect: Connect,
 ) -> None:
     with cluster(BINARIES["valkey"]) as own:
-        here, there = connect(own, 2.0), connect(own)
+        here, there = connect(own, 5.0), connect(own)
         news = here.news()
         assert await anext(news) == Missed(None, True)
         sid = await begin(there)

@@ -11,6 +11,8 @@ import pytest_asyncio
 from redis import Redis as Blocking
 from redis import exceptions
 from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError, ResponseError
 
 from heartroom.store.line import Behind, Line, Replicas
@@ -40,7 +42,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest_asyncio.fixture
 async def redis(own: StoreProcess) -> AsyncIterator[Redis]:
     """A client of the test's own store."""
-    async with Redis(unix_socket_path=own.socket, retry=None) as client:
+    async with Redis(unix_socket_path=own.socket, retry=Retry(NoBackoff(), 0)) as client:
         yield client
 
 
