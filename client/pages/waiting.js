@@ -90,7 +90,15 @@ export class WaitingRoom {
     const { settings, chairs, view, viewers } = table;
     const facts = [...(this.#game.party?.facts(i18n, view) ?? []), ...factsOf(i18n, settings)];
     this.#facts.replaceChildren(...facts.map((fact) => h('li', null, fact)));
-    this.#keepFocus(() => this.#chairs.replaceChildren(...(chairs ?? []).map((_, seat) => this.#chair(seat))));
+    this.#keepFocus(() => {
+      (chairs ?? []).forEach((_, seat) => {
+        const before = this.#chairs.children[seat];
+        const now = this.#chair(seat);
+        if (!before) this.#chairs.append(now);
+        // Somebody may be pressing its button: what is as it was stays where it is, or the press would be lost.
+        else if (!before.isEqualNode(now)) before.replaceWith(now);
+      });
+    });
     this.#frame.setViewers(viewers, t('play.viewers', { n: viewers }));
     this.#tick();
   }
