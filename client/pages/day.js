@@ -18,6 +18,7 @@ import { h } from '../ui/dom.js';
 import { icon } from '../ui/icons.js';
 import { keepFocus } from '../ui/keep.js';
 import { Countdown, leaf } from '../ui/leaf.js';
+import { renew } from '../ui/renew.js';
 import { resultFacts, shareText } from '../ui/result.js';
 import { copy, failure, loading, shell } from '../ui/shell.js';
 
@@ -123,8 +124,8 @@ class DayPage {
   #game;
   #fresh;
   #boards;
-  /** @type {Countdown | null} */
-  #countdown = null;
+  #countdown;
+  #starting = false;
   #panel = h('div', { class: 'day-panel' });
   #trouble = h('div');
   #ways;
@@ -162,8 +163,10 @@ class DayPage {
       h('div', { class: 'day-side' }, this.#trouble, this.#panel),
       this.#boards.element,
     );
+    this.#countdown = new Countdown(i18n, () => void this.#fresh.reload());
     place.replaceChildren(this.#root);
     document.title = pageTitle(`${t('daily.title')}, ${dateText(i18n, day.date)}`);
+    this.#count();
     this.#draw();
     if (group) this.#boards.element.scrollIntoView({ block: 'nearest' });
     this.#fresh = new Fresh(app.wire, {
@@ -177,7 +180,7 @@ class DayPage {
   destroy() {
     this.#fresh.destroy();
     this.#boards.destroy();
-    this.#countdown?.destroy();
+    this.#countdown.destroy();
   }
 
   /** @param {Day} day */
@@ -188,19 +191,26 @@ class DayPage {
     // Only what is said of the day makes another panel; its seconds run by themselves, until they are over. That
     // may be too early, if this clock runs faster than the server's.
     const told = (/** @type {Day} */ one) => JSON.stringify({ ...one, ends_in_ms: 0 });
-    if (told(before) !== told(day) || this.#countdown?.isOver) this.#draw();
+    if (told(before) !== told(day) || this.#countdown.isOver) {
+      this.#count();
+      this.#draw();
+    }
     if (before.open !== day.open) this.#boards.reload();
   }
 
+  #count() {
+    const { over, ends_in_ms } = this.#day;
+    if (over) this.#countdown.destroy();
+    else this.#countdown.count(ends_in_ms);
+  }
+
   #draw() {
-    const { state, over, ends_in_ms } = this.#day;
+    const { state, over } = this.#day;
     this.#root.dataset.state = state;
     this.#root.toggleAttribute('data-over', over);
-    keepFocus(this.#ways, () => this.#ways.replaceChildren(...this.#neighbours()));
-    this.#countdown?.destroy();
-    this.#countdown = over ? null : new Countdown(this.#app.i18n, ends_in_ms, () => void this.#fresh.reload());
+    keepFocus(this.#ways, () => renew(this.#ways, this.#neighbours()));
     const content = { new: () => this.#new(), running: () => this.#running(), entering: () => this.#entering(), won: () => this.#won(), missed: () => this.#missed() }[state]();
-    keepFocus(this.#panel, () => this.#panel.replaceChildren(...content.filter((part) => part !== null), this.#countdown?.element ?? toToday(this.#app.i18n)));
+    keepFocus(this.#panel, () => renew(this.#panel, [...content.filter((part) => part !== null), over ? toToday(this.#app.i18n) : this.#countdown.element]));
   }
 
   // ---- what the panel says, by the state of the day
@@ -243,20 +253,24 @@ class DayPage {
     const { i18n } = this.#app;
     const { t } = i18n;
     if (!result) return this.#entering();
-    const text = shareText(i18n, result, this.#game ? t(this.#game.title) : 'heartroom');
-    const share = () => navigator.share({ text }).catch(() => {});
     return [
       h('h2', null, t('daily.yourResult')),
       resultFacts(i18n, result),
       this.#nameless(),
-      h('p', { class: 'share-text', 'data-role': 'day-share-text', dir: 'auto' }, text),
+      h('p', { class: 'share-text', 'data-role': 'day-share-text', dir: 'auto' }, this.#shareText()),
       this.#choices(
-        h('button', { type: 'button', class: 'button main', 'data-role': 'day-share-copy', onclick: () => void copy(this.#app, text) }, t('daily.copyResult')),
-        'share' in navigator && h('button', { type: 'button', class: 'button plain', 'data-role': 'day-share-native', onclick: share }, icon('share'), t('share.native')),
+        h('button', { type: 'button', class: 'button main', 'data-role': 'day-share-copy', onclick: () => void copy(this.#app, this.#shareText()) }, t('daily.copyResult')),
+        'share' in navigator && h('button', { type: 'button', class: 'button plain', 'data-role': 'day-share-native', onclick: () => navigator.share({ text: this.#shareText() }).catch(() => {}) }, icon('share'), t('share.native')),
         open && h('a', { class: 'button plain', href: `/r/${encodeURIComponent(session ?? result.session)}`, 'data-role': 'day-replay' }, t('daily.replay')),
         open && this.#practice('plain'),
       ),
     ];
+  }
+
+  #shareText() {
+    const { result } = this.#day;
+    const { i18n } = this.#app;
+    return result ? shareText(i18n, result, this.#game ? i18n.t(this.#game.title) : 'heartroom') : '';
   }
 
   #nameless() {
@@ -289,23 +303,24 @@ class DayPage {
 
   #startButton() {
     const { t } = this.#app.i18n;
-    const button = h('button', { type: 'button', class: 'button main large', 'data-role': 'day-start', onclick: () => void start() }, t('daily.start'));
-    const start = async () => {
-      if (button.ariaBusy === 'true') return;
-      button.ariaBusy = 'true';
-      button.textContent = t('daily.starting');
-      try {
-        const { session } = await post('/api/daily/start', {}, START_PATIENCE_MS);
-        if (button.isConnected) this.#app.go(`/g/${encodeURIComponent(session)}`);
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        this.#trouble.replaceChildren(failure(this.#app, error.message, () => void this.#retry()));
-        button.textContent = t('daily.start');
-      } finally {
-        button.ariaBusy = null;
-      }
-    };
-    return button;
+    const busy = this.#starting;
+    return h('button', { type: 'button', class: 'button main large', 'data-role': 'day-start', 'aria-busy': busy ? 'true' : null, onclick: () => void this.#start() }, t(busy ? 'daily.starting' : 'daily.start'));
+  }
+
+  async #start() {
+    if (this.#starting) return;
+    this.#starting = true;
+    this.#draw();
+    try {
+      const { session } = await post('/api/daily/start', {}, START_PATIENCE_MS);
+      if (this.#root.isConnected) this.#app.go(`/g/${encodeURIComponent(session)}`);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.#trouble.replaceChildren(failure(this.#app, error.message, () => void this.#retry()));
+    } finally {
+      this.#starting = false;
+      if (this.#root.isConnected) this.#draw();
+    }
   }
 
   #retry() {

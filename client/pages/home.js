@@ -6,6 +6,7 @@ import { DayCard } from '../ui/day-card.js';
 import { h, nameTag } from '../ui/dom.js';
 import { fieldError } from '../ui/field.js';
 import { keepFocus } from '../ui/keep.js';
+import { renew } from '../ui/renew.js';
 import { ways } from '../ui/shell.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -27,11 +28,11 @@ export function home(app) {
     const told = JSON.stringify([name, sessions]);
     if (told === seen) return;
     seen = told;
-    keepFocus(who, () => who.replaceChildren(...whoContent(app, name)));
+    keepFocus(who, () => renew(who, whoContent(app, name)));
     for (const [game, place] of begun) {
       const [latest, ...others] = sessions.filter(([, its]) => its === game);
       const link = latest && h('a', { class: 'button plain wide', 'data-role': 'continue', href: address(latest) }, t('home.continue'));
-      keepFocus(place, () => place.replaceChildren(...[link, others.length > 0 && olderGames(app, others)].filter((part) => part instanceof Node)));
+      keepFocus(place, () => renew(place, [link, others.length > 0 && olderGames(app, others)].filter((part) => part instanceof Node)));
     }
   };
   showWelcome();

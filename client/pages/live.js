@@ -10,6 +10,7 @@ import { h } from '../ui/dom.js';
 import { icon } from '../ui/icons.js';
 import { keepFocus } from '../ui/keep.js';
 import { nameOf } from '../ui/people.js';
+import { renew } from '../ui/renew.js';
 import { failure, loading, shell } from '../ui/shell.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -36,8 +37,8 @@ export function live(app) {
     const now = last.now_ms + performance.now() - at;
     const shown = last.games.filter(({ game }) => games.has(game));
     count.textContent = shown.length ? t('live.count', { n: last.total }) : '';
-    keepFocus(list, () => list.replaceChildren(...shown.map((one) => entry(app, one, now))));
-    place.replaceChildren(shown.length ? list : h('p', { class: 'nobody', 'data-role': 'live-empty' }, t('live.nobody')));
+    keepFocus(list, () => renew(list, shown.map((one) => entry(app, one, now))));
+    renew(place, [shown.length ? list : h('p', { class: 'nobody', 'data-role': 'live-empty' }, t('live.nobody'))]);
   };
   const fresh = new Fresh(wire, {
     topic: TOPIC,

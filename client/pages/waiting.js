@@ -11,6 +11,7 @@ import { h, nameTag, set } from '../ui/dom.js';
 import { Frame } from '../ui/frame.js';
 import { icon } from '../ui/icons.js';
 import { nameOf } from '../ui/people.js';
+import { renew } from '../ui/renew.js';
 import { initial } from '../ui/seat.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -89,16 +90,8 @@ export class WaitingRoom {
     const { t } = i18n;
     const { settings, chairs, view, viewers } = table;
     const facts = [...(this.#game.party?.facts(i18n, view) ?? []), ...factsOf(i18n, settings)];
-    this.#facts.replaceChildren(...facts.map((fact) => h('li', null, fact)));
-    this.#keepFocus(() => {
-      (chairs ?? []).forEach((_, seat) => {
-        const before = this.#chairs.children[seat];
-        const now = this.#chair(seat);
-        if (!before) this.#chairs.append(now);
-        // Somebody may be pressing its button: what is as it was stays where it is, or the press would be lost.
-        else if (!before.isEqualNode(now)) before.replaceWith(now);
-      });
-    });
+    renew(this.#facts, facts.map((fact) => h('li', null, fact)));
+    this.#keepFocus(() => renew(this.#chairs, (chairs ?? []).map((_, seat) => this.#chair(seat))));
     this.#frame.setViewers(viewers, t('play.viewers', { n: viewers }));
     this.#tick();
   }

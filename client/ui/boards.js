@@ -5,6 +5,7 @@ import { boardPath, get } from '../api.js';
 import { Fresh } from '../fresh.js';
 import { h, set } from './dom.js';
 import { keepFocus } from './keep.js';
+import { renew } from './renew.js';
 import { failure, loading } from './shell.js';
 import { standings } from './standings.js';
 import { tabPanel, tabs } from './tabs.js';
@@ -122,7 +123,7 @@ export class BoardView {
     const nobody = !board.group && !board.players; // which the board itself says
     this.#count.hidden = nobody;
     this.#count.textContent = nobody ? '' : [board.group ? t('board.inGroup', { n: board.rows.length, of: board.group.members }) : t('board.players', { n: board.players }), mine].filter(Boolean).join(' · ');
-    keepFocus(this.#content, () => this.#content.replaceChildren(...this.#tables(board)));
+    keepFocus(this.#content, () => renew(this.#content, this.#tables(board)));
   }
 
   /** @param {import('../api.js').Board<Row>} board */

@@ -11,6 +11,7 @@ import { Fresh } from '../fresh.js';
 import { h, set } from './dom.js';
 import { keepFocus } from './keep.js';
 import { Countdown, leaf } from './leaf.js';
+import { renew } from './renew.js';
 import { failureText } from './shell.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -24,8 +25,7 @@ export class DayCard {
   #game;
   #told;
   #fresh;
-  /** @type {Countdown | null} */
-  #countdown = null;
+  #countdown;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #again;
   #body = h('div', { class: 'day-body' });
@@ -44,6 +44,7 @@ export class DayCard {
       this.#leaf,
       h('div', { class: 'day-text' }, h('h2', { id: 'day-card-title' }, t('daily.title')), this.#date, this.#body),
     );
+    this.#countdown = new Countdown(app.i18n, () => void this.#fresh.reload());
     this.#showDate(todayHere());
     this.#body.append(h('p', { class: 'day-line' }, t('loading')));
     this.#fresh = new Fresh(app.wire, {
@@ -57,7 +58,7 @@ export class DayCard {
   destroy() {
     this.#fresh.destroy();
     clearTimeout(this.#again);
-    this.#countdown?.destroy();
+    this.#countdown.destroy();
   }
 
   /** @param {string} date */
@@ -72,8 +73,7 @@ export class DayCard {
     const { t } = i18n;
     this.#told(day);
     this.#showDate(day.date);
-    this.#countdown?.destroy();
-    this.#countdown = new Countdown(i18n, day.ends_in_ms, () => void this.#fresh.reload());
+    this.#countdown.count(day.ends_in_ms);
     set(this.element, { 'data-state': day.state });
     // That a result has been entered is told to those who look at the boards, and not to everybody here.
     clearTimeout(this.#again);
@@ -83,8 +83,7 @@ export class DayCard {
     const done = !running && day.state !== 'new';
     const label = running ? 'daily.continue' : done ? 'daily.seeResult' : 'daily.go';
     const go = h('a', { class: `button ${done ? 'plain' : 'main'}`, href, 'data-role': 'day-go' }, t(label));
-    const content = [this.#line(day), go, this.#countdown.element];
-    keepFocus(this.#body, () => this.#body.replaceChildren(...content));
+    keepFocus(this.#body, () => renew(this.#body, [this.#line(day), go, this.#countdown.element]));
   }
 
   /** @param {Day} day */
@@ -104,7 +103,7 @@ export class DayCard {
   /** @param {string} code */
   #fail(code) {
     const { t } = this.#app.i18n;
-    this.#countdown?.destroy();
+    this.#countdown.destroy();
     set(this.element, { 'data-state': 'failed' });
     this.#body.replaceChildren(
       h('p', { class: 'day-line', role: 'alert' }, failureText(this.#app, code)),

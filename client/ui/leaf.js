@@ -3,6 +3,7 @@
 import { clockTime, monthName, startOf } from '../figures.js';
 import { emblem } from './card.js';
 import { h } from './dom.js';
+import { renew } from './renew.js';
 
 /** @typedef {import('../i18n.js').I18n} I18n */
 
@@ -15,23 +16,30 @@ export function leaf(i18n, date) {
 /** Counts down to the end of a day, on the reader's clock. */
 export class Countdown {
   #i18n;
-  #endsAt;
+  #endsAt = 0;
   #over;
   #left = h('span', { class: 'countdown-left', 'data-role': 'countdown' });
+  /** @type {ReturnType<typeof setInterval> | undefined} */
   #timer;
+  element = h('p', { class: 'next-deal', role: 'timer', 'aria-live': 'off' });
   isOver = false;
 
   /**
    * @param {I18n} i18n
-   * @param {number} endsInMs
-   * @param {() => void} over called once, at the end
+   * @param {() => void} over called at the end
    */
-  constructor(i18n, endsInMs, over) {
+  constructor(i18n, over) {
     this.#i18n = i18n;
     this.#over = over;
+  }
+
+  /** Counts down to then, from now on. @param {number} endsInMs */
+  count(endsInMs) {
+    this.destroy();
+    this.isOver = false;
     this.#endsAt = performance.now() + endsInMs;
-    const at = clockTime(i18n, Date.now() + endsInMs);
-    this.element = h('p', { class: 'next-deal', role: 'timer', 'aria-live': 'off' }, i18n.nodes('daily.next', { left: this.#left, at }));
+    const at = clockTime(this.#i18n, Date.now() + endsInMs);
+    renew(this.element, this.#i18n.nodes('daily.next', { left: this.#left, at }));
     this.#timer = setInterval(() => this.#tick(), 1000);
     this.#tick();
   }

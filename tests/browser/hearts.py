@@ -131,11 +131,15 @@ class HeartsTable:
         """`dimmed`: a card that cannot be played, which nevertheless says why not."""
         self.card(card).click(position=_CORNER, force=dimmed)
 
-    def pass_three(self, *cards: int) -> None:
-        """Passes these cards, by default the first three."""
+    def choose_three(self, *cards: int) -> None:
+        """Lifts these cards, by default the first three, and does not pass them yet."""
         expect(self.hand).to_have_attribute("data-mode", "pass")
         for card in cards or self.cards()[:3]:
             self.tap(card)
+
+    def pass_three(self, *cards: int) -> None:
+        """Passes these cards, by default the first three."""
+        self.choose_three(*cards)
         self.panel.locator('[data-role="pass-confirm"]').click()
 
     def play(self) -> int:

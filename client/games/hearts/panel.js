@@ -5,7 +5,9 @@
 
 import { h, nameTag, set } from '../../ui/dom.js';
 import { icon } from '../../ui/icons.js';
+import { keepFocus } from '../../ui/keep.js';
 import { nameOf } from '../../ui/people.js';
+import { renew } from '../../ui/renew.js';
 import { faceOf } from './cards.js';
 import { WAYS } from './saying.js';
 import { sheet } from './sheet.js';
@@ -46,11 +48,10 @@ export class Panel {
     const seen = [kind, now.handNumber, chosen, ready, sending, now.toAct, people.names, people.chairs].join(' ');
     if (seen === this.#seen) return;
     this.#seen = seen;
-    const focused = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute('data-role') : null;
-    this.element.replaceChildren(...this.#content(kind, look));
-    const kept = focused && this.element.querySelector(`[data-role="${focused}"]`);
-    set(this.element, { 'data-panel': kind || null, hidden: !kind });
-    if (kept instanceof HTMLElement) kept.focus();
+    keepFocus(this.element, () => {
+      renew(this.element, this.#content(kind, look));
+      set(this.element, { 'data-panel': kind || null, hidden: !kind });
+    });
   }
 
   /** The names are not those that were shown any more, or the language is not. */
