@@ -17,7 +17,7 @@ from typing import Any
 import pyspiel
 
 from heartroom.games.hearts import bots, deck, rules, view
-from heartroom.games.hearts.rules import NOBODY, PASSING, PLAYING, State, Table
+from heartroom.games.hearts.rules import PASSING, PLAYING, State, Table
 
 ROUNDS = 20
 HANDS_A_ROUND = 200
@@ -83,7 +83,7 @@ def match(hands: int, omnibus: bool) -> str:
         points.append(score.points[seat])
         others.append((sum(score.points) - points[-1]) / 3)
         moons += score.moon == seat
-        suffered += score.moon not in (seat, NOBODY)
+        suffered += score.moon not in (seat, None)
     error = statistics.stdev(points) / hands**0.5
     times_ms.sort()
     return (

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
@@ -125,6 +125,11 @@ class Game(Protocol):
 
     def view(self, state: Any, perspective: int | None) -> View:
         """What `perspective` may know of `state`, built up from nothing."""
+        ...
+
+    def views(self, state: Any, perspectives: Iterable[int | None]) -> Sequence[View]:
+        """The view of each of `perspectives`, in their order: what `view` gives, whoever else is asked for.
+        What they have in common need be worked out only once."""
         ...
 
     def open_view(self, state: Any) -> View:

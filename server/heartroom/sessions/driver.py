@@ -88,9 +88,10 @@ class Driver:
     def _wanted(self) -> bool:
         """Whether there is somebody for whom the game is to go on."""
         room = self._room
-        if room.table.abandoned:
-            return bool(room.viewers)
-        return any(room.here(seat) for seat in range(room.game.seats))
+        for seat in range(room.game.seats):  # asked after every action, and nearly always seat 0 says it
+            if room.here(seat):
+                return True
+        return room.table.abandoned and bool(room.viewers)
 
     def _plans(self) -> list[tuple[int, Callable[[], None]]]:
         """What is to be done, each with its time in ms since 1970."""

@@ -909,10 +909,10 @@ class Room:
             else:
                 self._queue.remove(pending)
         actor = pending.viewer if pending is not None else None
-        for kind, before in self._views.items():
-            view = self.game.view(state, kind)
+        views = self._views
+        for (kind, before), view in zip(views.items(), self.game.views(state, views), strict=True):
             diff = outbound.diff(version, outbound.changes(before, view))
-            self._views[kind] = view
+            views[kind] = view
             self._histories[kind].add(version, diff)
             for viewer in self.viewers.get(kind, ()):
                 if viewer is actor:  # one packet for both

@@ -268,6 +268,8 @@ def test_the_view_has_the_documented_fields() -> None:
 def test_player_and_spectators_see_the_same() -> None:
     assert GAME.perspective(0) is None
     assert GAME.perspective(None) is None
+    assert GAME.views(start(), ()) == []
+    assert GAME.views(start(), (None, None)) == [GAME.view(start(), None)] * 2
 
 
 def test_the_code_is_a_label_only() -> None:

@@ -48,7 +48,7 @@ def dealt(
 ) -> State:
     """A hand of the game with these hands dealt."""
     assert sum(hands) == FULL_DECK, "not a deck"
-    sheet = (Score(tuple(totals), NOBODY),) if any(totals) else ()
+    sheet = (Score._make((*totals, None)),) if any(totals) else ()
     return rules.begin_hand(Table(target, omnibus, SEED), number, hands, sheet, tuple(totals))
 
 

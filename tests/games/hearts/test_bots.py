@@ -101,7 +101,7 @@ def test_their_choices_do_not_depend_on_hidden_cards(level: str, positions: int)
             received = [passes[s - rules.pass_offset(state.number) & 3] for s in SEATS]
             held = [hands[s] & ~passes[s] | received[s] for s in SEATS]
             left = tuple(held[s] & ~gone[s] for s in SEATS)
-            other = state._replace(hands=left, passes=tuple(passes))
+            other = state._replace(hands=left, passes=tuple(map(deck.cards, passes)))
             assert other.hands[seat] == state.hands[seat]
             assert bot(other, level) == (seat, action)
 

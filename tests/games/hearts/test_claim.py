@@ -98,7 +98,7 @@ def test_thirteen_clubs_can_be_claimed_at_once_and_make_a_moon() -> None:
     state = dealt(*ONE_SUIT_EACH)
     assert can_claim(state)
     state = rules.claim_rest(state, 0)
-    assert state.sheet == (rules.Score((0, 26, 26, 26), 0),)
+    assert state.sheet == (rules.Score(0, 26, 26, 26, 0),)
     assert state.took == (13, 0, 0, 0)
 
 

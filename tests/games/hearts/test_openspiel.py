@@ -79,7 +79,7 @@ def lockstep(game: Any, omnibus: bool, number: int, rng: random.Random, shy: boo
 
     assert them.is_terminal()
     assert expected_points(them, us, omnibus) == list(us.sheet[0].points)
-    seen["moons"] += us.sheet[0].moon != rules.NOBODY
+    seen["moons"] += us.sheet[0].moon is not None
     return seen
 
 

@@ -15,7 +15,7 @@ from heartroom.games.hearts import deck, rules
 from heartroom.games.hearts.deck import SEATS
 from heartroom.games.hearts.game import HEARTS
 from heartroom.games.hearts.knowledge import FULL_DECK
-from heartroom.games.hearts.rules import NOBODY, OVER, PASSING, PLAYING, State
+from heartroom.games.hearts.rules import OVER, PASSING, PLAYING, State
 from heartroom.games.hearts.view import FIELD
 
 from .table import any_move, hand_over, play_on
@@ -66,7 +66,7 @@ def one_legal_list_for_each_seat_to_act(state: State) -> None:
 def totals_add_up(state: State) -> None:
     assert state.totals == tuple(sum(line.points[seat] for line in state.sheet) for seat in SEATS)
     for line in state.sheet:
-        assert sum(line.points) in ((78,) if line.moon != NOBODY else (26, 16))
+        assert sum(line.points) in ((78,) if line.moon is not None else (26, 16))
     over = max(state.totals) >= state.table.target
     assert (state.phase == OVER) == over
     assert all(

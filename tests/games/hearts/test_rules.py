@@ -10,7 +10,7 @@ from heartroom.games.game import Outcome, Refused, Setup, fold
 from heartroom.games.hearts import deck, rules
 from heartroom.games.hearts.deck import SEATS
 from heartroom.games.hearts.game import HEARTS, MAX_TARGET
-from heartroom.games.hearts.rules import NOBODY, OVER, PASSING, PLAYING, SCORED, State
+from heartroom.games.hearts.rules import OVER, PASSING, PLAYING, SCORED, State
 
 from .table import (
     ALL,
@@ -50,13 +50,13 @@ def legal(state: State) -> str:
 def test_hearts_split_9_and_3_with_the_queen_is_no_moon() -> None:
     state = midway("A♥", "K♥", "2♦", "3♦", penalty=(7, 16, 1, 0), broken=True)
     state = play(state, "A♥ K♥ 2♦ 3♦")
-    assert state.sheet == (rules.Score((9, 16, 1, 0), NOBODY),)
+    assert state.sheet == (rules.Score(9, 16, 1, 0, None),)
     assert state.totals == (9, 16, 1, 0)
 
 
 def test_all_hearts_without_the_queen_are_no_moon() -> None:
     state = play(midway("A♥", "2♦", "3♦", "4♦", penalty=(12, 13, 0, 0), broken=True), "A♥ 2♦ 3♦ 4♦")
-    assert state.sheet == (rules.Score((13, 13, 0, 0), NOBODY),)
+    assert state.sheet == (rules.Score(13, 13, 0, 0, None),)
 
 
 def test_the_two_of_clubs_is_enforced_in_the_hand_without_a_pass() -> None:
@@ -126,7 +126,7 @@ def test_90_and_a_moon_ends_a_game_only_by_what_the_others_get(
 ) -> None:
     state = midway("A♥", "2♥", "2♦", "3♦", penalty=(24, 0, 0, 0), totals=totals)
     state = play(state, "A♥ 2♥ 2♦ 3♦")
-    assert state.sheet[-1] == rules.Score((0, 26, 26, 26), 0)
+    assert state.sheet[-1] == rules.Score(0, 26, 26, 26, 0)
     assert state.totals == (90, *(total + 26 for total in totals[1:]))
     assert state.phase == (OVER if winners else SCORED)
     assert rules.winners(state) == winners
@@ -277,7 +277,7 @@ def test_the_last_trick_plays_itself() -> None:
     assert len(state.tricks) == 13
     assert state.tricks[-1] == (0, 0, *cards("5♦ 3♦ 2♥ Q♠"))
     assert state.phase == SCORED
-    assert state.sheet == (rules.Score((0, 26, 26, 26), 0),)
+    assert state.sheet == (rules.Score(0, 26, 26, 26, 0),)
 
 
 # --- scores -------------------------------------------------------------------------------------------
@@ -297,18 +297,18 @@ def test_hearts_cost_one_and_the_queen_13() -> None:
 
 
 def test_a_moon_is_26_for_each_other() -> None:
-    assert scored(False, (0, 0, 26, 0), 1) == rules.Score((26, 26, 0, 26), 2)
+    assert scored(False, (0, 0, 26, 0), 1) == rules.Score(26, 26, 0, 26, 2)
 
 
 def test_omnibus_counts_minus_ten_for_the_jack() -> None:
-    assert scored(True, (3, 10, 13, 0), 3) == rules.Score((3, 10, 13, -10), NOBODY)
-    assert scored(True, (3, 10, 13, 0), 1) == rules.Score((3, 0, 13, 0), NOBODY)
-    assert scored(False, (3, 10, 13, 0), 1) == rules.Score((3, 10, 13, 0), NOBODY)
+    assert scored(True, (3, 10, 13, 0), 3) == rules.Score(3, 10, 13, -10, None)
+    assert scored(True, (3, 10, 13, 0), 1) == rules.Score(3, 0, 13, 0, None)
+    assert scored(False, (3, 10, 13, 0), 1) == rules.Score(3, 10, 13, 0, None)
 
 
 def test_an_omnibus_moon_needs_the_jack_and_absorbs_its_ten() -> None:
-    assert scored(True, (0, 26, 0, 0), 1) == rules.Score((26, 0, 26, 26), 1)
-    assert scored(True, (0, 26, 0, 0), 2) == rules.Score((0, 26, -10, 0), NOBODY)
+    assert scored(True, (0, 26, 0, 0), 1) == rules.Score(26, 0, 26, 26, 1)
+    assert scored(True, (0, 26, 0, 0), 2) == rules.Score(0, 26, -10, 0, None)
 
 
 def test_the_points_taken_so_far_show_the_jack_in_omnibus_only() -> None:

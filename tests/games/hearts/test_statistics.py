@@ -3,15 +3,15 @@ from __future__ import annotations
 from heartroom.games.game import CountingGame, ProgressGame
 from heartroom.games.hearts import rules
 from heartroom.games.hearts.game import HEARTS
-from heartroom.games.hearts.rules import NOBODY, OVER, Score, Table
+from heartroom.games.hearts.rules import OVER, Score, Table
 
 
 def test_hands_points_and_moons_of_each_seat() -> None:
     sheet = (
-        Score((5, 0, 21, 0), NOBODY),
-        Score((0, 26, 26, 26), 0),
-        Score((26, 0, 26, 26), 1),
-        Score((0, 26, 26, 26), 0),
+        Score(5, 0, 21, 0, None),
+        Score(0, 26, 26, 26, 0),
+        Score(26, 0, 26, 26, 1),
+        Score(0, 26, 26, 26, 0),
     )
     totals = tuple(map(sum, zip(*(score.points for score in sheet), strict=True)))
     state = rules.begin(Table(100, False, bytes(32)))._replace(sheet=sheet, totals=totals, phase=OVER)

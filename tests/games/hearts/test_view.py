@@ -34,7 +34,7 @@ def another_world(state: State, seat: int, dice: Dice) -> tuple[list[Mask], list
         for place, card in enumerate(trick[2:]):
             hands[trick[0] + place & 3] |= 1 << card
     offset = rules.pass_offset(state.number)
-    passes = list(state.passes)
+    passes = [deck.mask(passed) for passed in state.passes]
     if offset:
         for giver in SEATS:
             receiver = giver + offset & 3
@@ -67,6 +67,9 @@ def test_no_view_depends_on_cards_that_are_not_seen(
     for at, (who, action) in enumerate([*log, (seat, ("claim",))]):
         assert HEARTS.view(state, seat) == HEARTS.view(other, seat)
         assert HEARTS.view(state, None) == HEARTS.view(other, None)
+        among_all, in_the_other = (HEARTS.views(each, ALL) for each in (state, other))
+        assert among_all[ALL.index(seat)] == in_the_other[ALL.index(seat)]
+        assert among_all[ALL.index(None)] == in_the_other[ALL.index(None)]
         if at == len(log):
             assert tried(state, who, action, seat) == tried(other, who, action, seat)
             break
@@ -74,6 +77,53 @@ def test_no_view_depends_on_cards_that_are_not_seen(
         if action[0] == "pass":
             action = ("pass", *sorted(deck.cards(other_passes[who])))
         other = HEARTS.apply(other, who, action)
+
+
+ALL: tuple[int | None, ...] = (*SEATS, None)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 8), st.booleans(), st.integers(0, 1 << 32), st.lists(st.sampled_from(ALL)))
+def test_what_somebody_sees_does_not_depend_on_who_else_looks(
+    number: int, omnibus: bool, seed: int, together: list[int | None]
+) -> None:
+    hands = deck.deal(seed.to_bytes(32, "big"), number)
+    start = rules.begin_hand(Table(100, omnibus, SEED), number, hands, (), (0, 0, 0, 0))
+
+    def check(state: State) -> None:
+        alone = {seat: HEARTS.view(state, seat) for seat in ALL}
+        assert HEARTS.views(state, together) == [alone[seat] for seat in together]
+        assert HEARTS.views(state, dict.fromkeys(together)) == [
+            alone[seat] for seat in dict.fromkeys(together)
+        ]
+
+    end, _ = play_on(start, Random(seed), hand_over, check)
+    check(end)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 8), st.integers(0, 1 << 32))
+def test_a_seat_sees_what_everybody_sees_and_its_own(number: int, seed: int) -> None:
+    """Its hand, what it gave and was given, and on its turn what it may do: everywhere else a view is that of
+    a spectator, and there a spectator sees but numbers of cards."""
+    hands = deck.deal(seed.to_bytes(32, "big"), number)
+    start = rules.begin_hand(Table(100, False, SEED), number, hands, (), (0, 0, 0, 0))
+
+    def check(state: State) -> None:
+        *seats, table = HEARTS.views(state, ALL)
+        assert all(type(table[FIELD[f"{pile}{seat}"]]) is int for pile in ("hand", "pass") for seat in SEATS)
+        assert (table[FIELD["legal"]], table[FIELD["why"]], table[FIELD["may_claim"]]) == ((), "", 0)
+        for seat, seen in enumerate(seats):
+            own = {f"hand{seat}", f"pass{seat}"}
+            if state.phase != PASSING:
+                own.add(f"pass{seat - rules.pass_offset(number) & 3}")
+            if seat == state.turn:
+                own |= {"legal", "why", "may_claim"}
+            differs = {name for name, place in FIELD.items() if seen[place] != table[place]}
+            assert differs <= own
+
+    end, _ = play_on(start, Random(seed), hand_over, check)
+    check(end)
 
 
 def tried(state: State, who: int, action: Action, seat: int) -> object:
@@ -97,7 +147,7 @@ def test_before_all_have_passed_a_seat_sees_only_that_the_others_have(seed: int,
                 held, given_ = shown(state, seat, f"hand{other}", f"pass{other}")
                 if other == seat:
                     assert held == deck.cards(state.hands[seat])
-                    assert given_ == deck.cards(state.passes[seat])
+                    assert given_ == state.passes[seat]
                 else:
                     assert held == 13
                     assert given_ == (0 if other in rules.to_act(state) else 3)
@@ -172,7 +222,7 @@ def test_the_open_view_shows_all() -> None:
     state = passed()
     seen = view.open_view(state)
     assert all(seen[FIELD[f"hand{seat}"]] == deck.cards(state.hands[seat]) for seat in SEATS)
-    assert all(seen[FIELD[f"pass{seat}"]] == deck.cards(state.passes[seat]) for seat in SEATS)
+    assert all(seen[FIELD[f"pass{seat}"]] == state.passes[seat] for seat in SEATS)
     seen = view.open_view(dealt(*ONE_SUIT_EACH, number=1))
     assert seen[FIELD["pass2"]] == ()
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from heartroom.games.game import Action, Game, Outcome, Puzzle, Refused, Setup, Value, View
@@ -74,6 +74,11 @@ class HeartToHeart:
     def view(self, state: State, perspective: int | None) -> View:
         """What everybody sees: one value for each of `fields`."""
         return rules.view(state)
+
+    def views(self, state: State, perspectives: Iterable[int | None]) -> list[View]:
+        """The one view, so many times."""
+        seen = rules.view(state)
+        return [seen for _ in perspectives]
 
     def open_view(self, state: State) -> View:
         """The same: nothing is private, and the stock stays in its order."""

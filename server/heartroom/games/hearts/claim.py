@@ -27,9 +27,10 @@ def thinkable(hand: Mask, out: Mask, trick: Trick) -> bool:
         led = SUIT_OF[trick[2]]
         if top(hand, led) < HEIGHT[trick[2 + ((trick[1] - trick[0]) & 3)]]:
             return False
-    return not any(
-        suit != led and hand & SUIT_MASK[suit] and top(hand, suit) < top(out, suit) for suit in SUITS
-    )
+    for suit in SUITS:  # asked on every turn, and mostly the first suit says it
+        if suit != led and hand & SUIT_MASK[suit] and top(hand, suit) < top(out, suit):
+            return False
+    return True
 
 
 def provable(known: Knowledge) -> bool:

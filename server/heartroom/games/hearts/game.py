@@ -6,7 +6,7 @@ sees in `view.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, TypeGuard
 
 from heartroom.cards import DECK, Card
@@ -120,6 +120,10 @@ class Hearts:
     def view(self, state: State, perspective: int | None) -> View:
         """What `perspective` may know; see `docs/rules/hearts.md` for the fields."""
         return view.view(state, perspective)
+
+    def views(self, state: State, perspectives: Iterable[int | None]) -> list[View]:
+        """The same for each of `perspectives`."""
+        return view.views(state, perspectives)
 
     def open_view(self, state: State) -> View:
         """All hands and passes face up: for a game that is over."""

@@ -42,6 +42,8 @@ OVER: Final[Phase] = 3
 PASS_SIZE: Final = 3
 NOBODY: Final = -1
 _NONE: Final = (0, 0, 0, 0)
+_NO_PASSES: Final[tuple[tuple[Card, ...], ...]] = ((), (), (), ())
+_ONLY: Final = ((0,), (1,), (2,), (3,))
 _new: Final = tuple.__new__
 _FULL: Final = 6
 """The length of a trick with four cards."""
@@ -62,11 +64,19 @@ class Table(NamedTuple):
 
 
 class Score(NamedTuple):
-    """One line of the score sheet."""
+    """One line of the score sheet, as everybody is shown it: flat, so that it is made once."""
 
-    points: Four
-    moon: int
-    """Who shot the moon, or `NOBODY`."""
+    points0: int
+    points1: int
+    points2: int
+    points3: int
+    moon: int | None
+    """Who shot the moon."""
+
+    @property
+    def points(self) -> Four:
+        """By seat."""
+        return self[:4]
 
 
 class State(NamedTuple):
@@ -80,8 +90,8 @@ class State(NamedTuple):
     """Which hand of the game this is, from 1."""
     phase: Phase
     hands: tuple[Mask, ...]
-    passes: tuple[Mask, ...]
-    """The three cards each seat has passed in this hand; 0 before it has."""
+    passes: tuple[tuple[Card, ...], ...]
+    """The three cards each seat has passed in this hand, as a hand is held; `()` before it has."""
     ready: Mask
     """`SCORED`: bit s is set once seat s has said `next`."""
     turn: int
@@ -125,7 +135,7 @@ def begin_hand(
         number=number,
         phase=PASSING,
         hands=hands,
-        passes=_NONE,
+        passes=_NO_PASSES,
         ready=0,
         turn=NOBODY,
         legal=0,
@@ -143,7 +153,7 @@ def begin_hand(
 def to_act(state: State) -> tuple[int, ...]:
     """The seats the game is waiting for: one while playing, any number while passing or scored."""
     if state.phase == PLAYING:
-        return (state.turn,)
+        return _ONLY[state.turn]
     if state.phase == PASSING:
         return tuple(seat for seat in SEATS if not state.passes[seat])
     if state.phase == SCORED:
@@ -165,11 +175,12 @@ def pass_cards(state: State, seat: int, cards: tuple[Card, ...]) -> State:
         raise Refused("pass_three")
     if given & ~state.hands[seat]:
         raise Refused("not_in_hand")
-    passes = _with(state.passes, seat, given)
-    if 0 in passes:
+    passes = (*state.passes[:seat], deck.cards(given), *state.passes[seat + 1 :])
+    if () in passes:
         return state._replace(passes=passes)
     offset = pass_offset(state.number)
-    hands = tuple(state.hands[s] & ~passes[s] | passes[s - offset & 3] for s in SEATS)
+    masks = [deck.mask(passed) for passed in passes]
+    hands = tuple(state.hands[s] & ~masks[s] | masks[s - offset & 3] for s in SEATS)
     return _first_lead(state._replace(passes=passes, hands=hands))
 
 
@@ -317,8 +328,7 @@ def why(state: State) -> str:
 def known(state: State, seat: int) -> Knowledge:
     """What `seat` knows about all the cards, from its own and the table."""
     offset = pass_offset(state.number)
-    given = deck.cards(state.passes[seat])
-    return infer(seat, state.hands[seat], state.tricks, state.trick, seat + offset & 3, given)
+    return infer(seat, state.hands[seat], state.tricks, state.trick, seat + offset & 3, state.passes[seat])
 
 
 def points(state: State) -> Four:
@@ -337,8 +347,8 @@ def score(state: State) -> Score:
     omnibus = state.table.omnibus
     for seat in SEATS:
         if state.penalty[seat] == ALL_POINTS and (not omnibus or state.jack == seat):
-            return Score(tuple(0 if s == seat else ALL_POINTS for s in SEATS), seat)
-    return Score(points(state), NOBODY)
+            return Score._make((*_with((ALL_POINTS,) * 4, seat, 0), seat))
+    return Score._make((*points(state), None))
 
 
 def _score(state: State) -> State:

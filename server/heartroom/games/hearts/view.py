@@ -7,13 +7,14 @@ are counted. Knows no rules; asks `rules`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
-from heartroom.games.game import View
+from heartroom.games.game import Value, View
 
 from . import deck, rules
 from .deck import SEATS
-from .rules import NOBODY, PASSING, PLAYING, State
+from .rules import PASSING, PLAYING, State
 
 FIELDS: Final = (
     *(f"hand{seat}" for seat in SEATS),
@@ -42,41 +43,57 @@ FIELDS: Final = (
 FIELD: Final = {name: place for place, name in enumerate(FIELDS)}
 """The place of each field by its name."""
 
-EVERYONE: Final = frozenset(SEATS)
+_PASS0: Final = FIELD["pass0"]
+_LEGAL: Final = FIELD["legal"]
+_WHY: Final = FIELD["why"]
+_MAY_CLAIM: Final = FIELD["may_claim"]
+_UNPLAYED: Final = tuple(((),) * n for n in range(deck.HAND_SIZE + 1))
+"""So many tricks that have not begun."""
+
+
+def views(state: State, seats: Iterable[int | None]) -> list[View]:
+    """What each of `seats` may know (`None`: a spectator): what everybody may, and the seat's own besides."""
+    table = _table(state)
+    return [table if seat is None else _at_seat(state, table, seat) for seat in seats]
 
 
 def view(state: State, seat: int | None) -> View:
     """What `seat` may know (`None`: a spectator)."""
-    return _view(state, frozenset() if seat is None else frozenset((seat,)), seat)
+    return views(state, (seat,))[0]
 
 
 def open_view(state: State) -> View:
     """All cards face up: for looking at a game that is over. Never send it while the game goes on."""
-    return _view(state, EVERYONE, None)
+    seen = list(_table(state))
+    for seat in SEATS:
+        _turn_up(seen, state, seat)
+    return tuple(seen)
 
 
-def _view(state: State, eyes: frozenset[int], seat: int | None) -> View:
-    on_turn = state.phase == PLAYING and seat == state.turn
+def _table(state: State) -> View:
+    """What everybody may know: of hands and passes how many cards there are, of nobody's turn what only the
+    seat may know of it."""
     tricks = (*state.tricks, state.trick) if state.trick else state.tricks
-    begun = state.phase != PASSING
+    begun = len(tricks)
+    phase = state.phase
     return (
-        *(_faces(state.hands[s], s in eyes) for s in SEATS),
-        *(_faces(state.passes[s], _sees_pass(state, s, eyes)) for s in SEATS),
+        *map(int.bit_count, state.hands),
+        *map(len, state.passes),
         *tricks,
-        *((),) * (deck.HAND_SIZE - len(tricks)),
-        state.phase,
+        *_UNPLAYED[deck.HAND_SIZE - begun],
+        phase,
         state.number,
         rules.pass_offset(state.number),
         rules.to_act(state),
-        len(tricks) + (state.phase == PLAYING and not state.trick) if begun else 0,
+        0 if phase == PASSING else begun + (phase == PLAYING and not state.trick),
         int(state.broken),
         state.took,
         rules.points(state),
-        deck.cards(state.legal) if on_turn else (),
-        rules.why(state) if on_turn else "",
-        int(on_turn and rules.can_claim(state, state.turn)),
+        (),
+        "",
+        0,
         (state.claimed[0], *deck.cards(state.claimed[1])) if state.claimed else (),
-        tuple((*line.points, None if line.moon == NOBODY else line.moon) for line in state.sheet),
+        state.sheet,
         state.totals,
         rules.winners(state),
         state.table.target,
@@ -84,10 +101,21 @@ def _view(state: State, eyes: frozenset[int], seat: int | None) -> View:
     )
 
 
-def _faces(cards: deck.Mask, seen: bool) -> int | tuple[int, ...]:
-    return deck.cards(cards) if seen else cards.bit_count()
+def _at_seat(state: State, table: View, seat: int) -> View:
+    """`table`, and what only `seat` knows."""
+    seen = list(table)
+    _turn_up(seen, state, seat)
+    if seat == state.turn:
+        seen[_LEGAL] = deck.cards(state.legal)
+        seen[_WHY] = rules.why(state)
+        seen[_MAY_CLAIM] = int(rules.can_claim(state, seat))
+    return tuple(seen)
 
 
-def _sees_pass(state: State, giver: int, eyes: frozenset[int]) -> bool:
-    receiver = giver + rules.pass_offset(state.number) & 3
-    return giver in eyes or (state.phase != PASSING and receiver in eyes)
+def _turn_up(seen: list[Value], state: State, seat: int) -> None:
+    """Turns up the cards of `seat`: its hand, what it gave, and what it was given once all have passed."""
+    seen[seat] = deck.cards(state.hands[seat])
+    seen[_PASS0 + seat] = state.passes[seat]
+    if state.phase != PASSING:
+        giver = seat - rules.pass_offset(state.number) & 3
+        seen[_PASS0 + giver] = state.passes[giver]
