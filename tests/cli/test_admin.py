@@ -202,6 +202,30 @@ async def test_nodes_are_listed_with_release_and_format_and_early_ones_as_unknow
     assert "unknown" in await run(place, "nodes")
 
 
+async def test_what_no_node_has_said_keeps_nobody_from_the_nodes(place: Place) -> None:
+    store = Store(place.url)
+    try:
+        sid = await begin(store)
+        now = await store.time_ms()
+        said = {"a": now, "b": now, "c": "garbage", b"\xff d": now}
+        await store.redis.hset(keys.NODES, mapping=said)  # type: ignore[arg-type]
+        await store.redis.hset(keys.ABOUT, mapping={"a": "1 0.1.0", "b": b"\xff"})
+        await store.redis.hset(keys.LIVE, mapping={"a": b"%d\x90" % now, "b": b"%dx" % now, "e": "x"})
+        listed, warnings = await partly(place, "nodes")
+        assert [(one["node"], one["format"]) for one in listed] == [("a", 1), ("b", None)]
+        assert len(warnings) == 5
+        for arguments in (("sessions",), ("session", sid)):
+            _, warnings = await partly(place, *arguments)
+            assert len(warnings) == 5
+        for key, warned in ((keys.LIVE, 4), (keys.ABOUT, 4), (keys.NODES, 3)):
+            await store.redis.delete(key)
+            await store.redis.set(key, "x")
+            listed, warnings = await partly(place, "nodes")
+            assert (len(listed), len(warnings)) == (2 if key != keys.NODES else 0, warned)
+    finally:
+        await store.aclose()
+
+
 async def test_sessions_are_listed_by_pseudonym_with_who_plays(place: Place, house: House) -> None:
     ada, bob = pid(), pid()
     await house.rename(ada, "Ada")

@@ -453,6 +453,41 @@ async def test_beat_lets_in_who_comes_beside_a_node_that_does_not_say_its_format
     assert await beat(bench, key, "c", "come", about="2 0.2.0") == (0, {"a", "c"})
 
 
+async def test_beat_takes_away_what_is_no_lease_and_no_format(bench: Bench) -> None:
+    key = fresh_node()
+    now = await bench.now_ms()
+    wrong: dict[Any, str | int] = {
+        "w": "garbage",
+        "x": "",
+        "y": "nan",
+        "z": "9" * 400,
+        b"\xff b": now,
+    }
+    await bench.redis.hset(key, mapping=wrong | {"a": now})
+    await bench.redis.hset(f"{key}:about", mapping={"a": b"\xffgarbage", "w": "9 0.1.0"})
+    assert await beat(bench, key, "b", "come") == (0, {"a", "b"})
+    assert set(await bench.redis.hkeys(key)) == {b"a", b"b"}
+    await bench.redis.set(key, "x")
+    await bench.redis.set(f"{key}:about", "x")
+    assert await beat(bench, key, "b", "come") == (0, {"b"})
+    assert await beat(bench, key, "b", "stay") == (1, {"b"})
+
+
+# -- live
+
+
+async def test_live_takes_away_what_nobody_has_said(bench: Bench) -> None:
+    key = fresh_node()
+    source = (LUA / "live.lua").read_text()
+    await bench.redis.hset(key, mapping={"a": "garbage", "b": ""})
+    assert await bench.redis.eval(source, 1, key, 1000, "c", "said") == [b"said"]
+    assert await bench.redis.hkeys(key) == [b"c"]
+    await bench.redis.set(key, "x")
+    assert await bench.redis.eval(source, 1, key, 1000, "c", "said") == [b"said"]
+    await bench.redis.set(key, "x")
+    assert await bench.redis.eval(source, 1, key, 1000, "", "") == []
+
+
 # -- create
 
 
