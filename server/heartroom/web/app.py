@@ -233,7 +233,9 @@ class Web:
                 HTTPStatus.SERVICE_UNAVAILABLE,
             )
         if not ready:
-            return PlainTextResponse("the store does not store\n", HTTPStatus.SERVICE_UNAVAILABLE)
+            return PlainTextResponse(
+                "the store does not store: see this node's log\n", HTTPStatus.SERVICE_UNAVAILABLE
+            )
         if self.house.kept_out:
             return PlainTextResponse(
                 "nodes of another format have the store\n", HTTPStatus.SERVICE_UNAVAILABLE
