@@ -29,6 +29,7 @@ from heartroom import __version__
 from heartroom.admin import backup, looking
 from heartroom.admin.broken import Broken
 from heartroom.cli import main
+from heartroom.client import Lost
 from heartroom.games.game import Refused
 from heartroom.leaderboards import results
 from heartroom.players.service import Players
@@ -1300,9 +1301,12 @@ async def test_serve_waits_for_the_lease_of_a_node_of_another_format_that_was_ki
         await store.aclose()
 
 
-async def test_a_node_that_finds_another_format_when_its_store_comes_back_is_not_ready(place: Place) -> None:
+@pytest.mark.parametrize("plain", ["0", "1"])
+async def test_a_node_that_finds_another_format_when_its_store_comes_back_is_not_ready(
+    place: Place, plain: str
+) -> None:
     store = Store(place.url)
-    server = await asyncio.to_thread(Server, redis_url=place.url, secret=SECRET)
+    server = await asyncio.to_thread(Server, redis_url=place.url, secret=SECRET, plain_sends=plain)
 
     async def ready() -> tuple[int, bytes]:
         answer = await asyncio.to_thread(server.get, "/readyz")
@@ -1313,9 +1317,14 @@ async def test_a_node_that_finds_another_format_when_its_store_comes_back_is_not
 
     try:
         assert (await ready())[0] == 200
+        client = await server.connect()
         # as if the store had been away until now
         node = await of_another_format(store, 1_000 * int(PATIENCE_S))
         await until(kept_out)
+        async with client, asyncio.timeout(PATIENCE_S):
+            with pytest.raises(Lost):
+                await client.until(lambda: False)
+            assert client.connection.close_code == 1012, "who is there is to go elsewhere"
         await store.redis.hdel(keys.NODES, node)
 
         async def let_in() -> bool:
