@@ -1210,7 +1210,39 @@ async def test_a_restore_that_is_broken_off_leaves_a_store_that_nobody_serves(
         await store.aclose()
 
 
-async def test_of_two_restores_at_once_the_later_one_wins(
+async def test_of_two_restores_at_once_the_later_one_is_refused(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    store = Store(place.url)
+    try:
+        sid = await begin(store)
+        await run(place, "backup", str(file))
+        clear = backup._clear
+        monkeypatch.setattr(backup, "HELD_MS", 4_000)
+
+        async def other(store: Store) -> None:
+            await clear(store)
+            monkeypatch.setattr(backup, "_clear", clear)
+            begun_ms = await store.time_ms()
+            while (
+                await store.time_ms() < begun_ms + backup.HELD_MS + 1_000
+            ):  # it is held for as long as it takes
+                for force in ([], ["--force"]):
+                    assert "another restore is under way" in await refused(
+                        place, "restore", *force, str(file)
+                    )
+
+        monkeypatch.setattr(backup, "_clear", other)
+        await run(place, "restore", "--force", str(file))
+        assert await store.peek(sid) is not None
+        assert not await store.redis.exists(keys.RESTORER)
+        await run(place, "restore", "--force", str(file))
+    finally:
+        await store.aclose()
+
+
+async def test_a_restore_that_says_nothing_for_long_gives_way_to_the_next_one(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "file"
@@ -1223,7 +1255,8 @@ async def test_of_two_restores_at_once_the_later_one_wins(
         async def other(store: Store) -> None:
             await clear(store)
             monkeypatch.setattr(backup, "_clear", clear)
-            assert "under way" in await refused(place, "restore", str(file))
+            await store.redis.delete(keys.RESTORER)  # as if its time had passed
+            assert "was broken off" in await refused(place, "restore", str(file))
             await run(place, "restore", "--force", str(file))
 
         monkeypatch.setattr(backup, "_clear", other)
@@ -1365,7 +1398,7 @@ def test_no_key_is_forgotten_by_the_backup() -> None:
             continue
         key = make(*("x" for _ in inspect.signature(make).parameters))
         assert any(key.startswith(one) for one in (*known, *backup.LEFT_OUT)), key
-    for name in ("NODES", "DUE", "LIVE", "ACTIONS", "RESTORING"):
+    for name in ("NODES", "DUE", "LIVE", "ACTIONS", "RESTORING", "RESTORER"):
         assert getattr(keys, name).startswith((*known, *backup.LEFT_OUT))
     for family in backup.FAMILIES:
         assert all(key.startswith(family.prefixes) for key, _ in family.keys("x")), family.name

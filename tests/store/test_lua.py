@@ -488,6 +488,26 @@ async def test_live_takes_away_what_nobody_has_said(bench: Bench) -> None:
     assert await bench.redis.eval(source, 1, key, 1000, "", "") == []
 
 
+# -- hold
+
+
+async def test_hold_is_had_by_one_for_a_while(bench: Bench) -> None:
+    key = fresh_node()
+    source = (LUA / "hold.lua").read_text()
+
+    async def hold(who: str, how: str, ms: int = 60_000) -> int:
+        done: int = await bench.redis.eval(source, 1, key, who, ms, how)
+        return done
+
+    assert await hold("a", "keep") == 0
+    assert await hold("a", "take") == 1
+    assert [await hold("b", how) for how in ("take", "keep", "leave")] == [0, 0, 0]
+    assert await hold("a", "keep", 90_000) == 1
+    assert 60_000 < await bench.redis.pttl(key) <= 90_000
+    assert await hold("a", "leave") == 1
+    assert await hold("b", "take") == 1
+
+
 # -- create
 
 
