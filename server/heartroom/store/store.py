@@ -55,7 +55,8 @@ class Misnamed(Away):
 FORMAT: Final = 1
 """The number of what nodes say to each other and of what they store: keys, entries of logs, messages. It
 is to go up with a change that a node with the number before would not understand, or would spoil. Nodes with
-different numbers do not share a store. `tests/test_format.py` holds the shape of it all against the number."""
+different numbers do not share a store. `tests/test_format.py` holds the shape of it all against the
+number."""
 
 
 class OtherFormat(Away):
