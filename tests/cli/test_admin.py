@@ -29,6 +29,7 @@ from heartroom import __version__
 from heartroom.admin import backup, looking
 from heartroom.admin.broken import Broken
 from heartroom.cli import main
+from heartroom.client import Lost
 from heartroom.games.game import Refused
 from heartroom.leaderboards import results
 from heartroom.players.service import Players
@@ -200,6 +201,30 @@ async def test_nodes_are_listed_with_release_and_format_and_early_ones_as_unknow
     found = {one["node"]: one for one in await told(place, "nodes")}
     assert (found["early"]["release"], found["early"]["format"]) == (None, None)
     assert "unknown" in await run(place, "nodes")
+
+
+async def test_what_no_node_has_said_keeps_nobody_from_the_nodes(place: Place) -> None:
+    store = Store(place.url)
+    try:
+        sid = await begin(store)
+        now = await store.time_ms()
+        said = {"a": now, "b": now, "c": "garbage", b"\xff d": now}
+        await store.redis.hset(keys.NODES, mapping=said)  # type: ignore[arg-type]
+        await store.redis.hset(keys.ABOUT, mapping={"a": "1 0.1.0", "b": b"\xff"})
+        await store.redis.hset(keys.LIVE, mapping={"a": b"%d\x90" % now, "b": b"%dx" % now, "e": "x"})
+        listed, warnings = await partly(place, "nodes")
+        assert [(one["node"], one["format"]) for one in listed] == [("a", 1), ("b", None)]
+        assert len(warnings) == 5
+        for arguments in (("sessions",), ("session", sid)):
+            _, warnings = await partly(place, *arguments)
+            assert len(warnings) == 5
+        for key, warned in ((keys.LIVE, 4), (keys.ABOUT, 4), (keys.NODES, 3)):
+            await store.redis.delete(key)
+            await store.redis.set(key, "x")
+            listed, warnings = await partly(place, "nodes")
+            assert (len(listed), len(warnings)) == (2 if key != keys.NODES else 0, warned)
+    finally:
+        await store.aclose()
 
 
 async def test_sessions_are_listed_by_pseudonym_with_who_plays(place: Place, house: House) -> None:
@@ -1185,7 +1210,39 @@ async def test_a_restore_that_is_broken_off_leaves_a_store_that_nobody_serves(
         await store.aclose()
 
 
-async def test_of_two_restores_at_once_the_later_one_wins(
+async def test_of_two_restores_at_once_the_later_one_is_refused(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    store = Store(place.url)
+    try:
+        sid = await begin(store)
+        await run(place, "backup", str(file))
+        clear = backup._clear
+        monkeypatch.setattr(backup, "HELD_MS", 4_000)
+
+        async def other(store: Store) -> None:
+            await clear(store)
+            monkeypatch.setattr(backup, "_clear", clear)
+            begun_ms = await store.time_ms()
+            while (
+                await store.time_ms() < begun_ms + backup.HELD_MS + 1_000
+            ):  # it is held for as long as it takes
+                for force in ([], ["--force"]):
+                    assert "another restore is under way" in await refused(
+                        place, "restore", *force, str(file)
+                    )
+
+        monkeypatch.setattr(backup, "_clear", other)
+        await run(place, "restore", "--force", str(file))
+        assert await store.peek(sid) is not None
+        assert not await store.redis.exists(keys.RESTORER)
+        await run(place, "restore", "--force", str(file))
+    finally:
+        await store.aclose()
+
+
+async def test_a_restore_that_says_nothing_for_long_gives_way_to_the_next_one(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "file"
@@ -1198,7 +1255,8 @@ async def test_of_two_restores_at_once_the_later_one_wins(
         async def other(store: Store) -> None:
             await clear(store)
             monkeypatch.setattr(backup, "_clear", clear)
-            assert "under way" in await refused(place, "restore", str(file))
+            await store.redis.delete(keys.RESTORER)  # as if its time had passed
+            assert "was broken off" in await refused(place, "restore", str(file))
             await run(place, "restore", "--force", str(file))
 
         monkeypatch.setattr(backup, "_clear", other)
@@ -1276,9 +1334,12 @@ async def test_serve_waits_for_the_lease_of_a_node_of_another_format_that_was_ki
         await store.aclose()
 
 
-async def test_a_node_that_finds_another_format_when_its_store_comes_back_is_not_ready(place: Place) -> None:
+@pytest.mark.parametrize("plain", ["0", "1"])
+async def test_a_node_that_finds_another_format_when_its_store_comes_back_is_not_ready(
+    place: Place, plain: str
+) -> None:
     store = Store(place.url)
-    server = await asyncio.to_thread(Server, redis_url=place.url, secret=SECRET)
+    server = await asyncio.to_thread(Server, redis_url=place.url, secret=SECRET, plain_sends=plain)
 
     async def ready() -> tuple[int, bytes]:
         answer = await asyncio.to_thread(server.get, "/readyz")
@@ -1289,9 +1350,14 @@ async def test_a_node_that_finds_another_format_when_its_store_comes_back_is_not
 
     try:
         assert (await ready())[0] == 200
+        client = await server.connect()
         # as if the store had been away until now
         node = await of_another_format(store, 1_000 * int(PATIENCE_S))
         await until(kept_out)
+        async with client, asyncio.timeout(PATIENCE_S):
+            with pytest.raises(Lost):
+                await client.until(lambda: False)
+            assert client.connection.close_code == 1012, "who is there is to go elsewhere"
         await store.redis.hdel(keys.NODES, node)
 
         async def let_in() -> bool:
@@ -1332,7 +1398,7 @@ def test_no_key_is_forgotten_by_the_backup() -> None:
             continue
         key = make(*("x" for _ in inspect.signature(make).parameters))
         assert any(key.startswith(one) for one in (*known, *backup.LEFT_OUT)), key
-    for name in ("NODES", "DUE", "LIVE", "ACTIONS", "RESTORING"):
+    for name in ("NODES", "DUE", "LIVE", "ACTIONS", "RESTORING", "RESTORER"):
         assert getattr(keys, name).startswith((*known, *backup.LEFT_OUT))
     for family in backup.FAMILIES:
         assert all(key.startswith(family.prefixes) for key, _ in family.keys("x")), family.name

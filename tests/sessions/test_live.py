@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from heartroom.games.game import Refused
 from heartroom.sessions.house import House
@@ -138,6 +140,38 @@ async def test_a_node_that_says_nothing_more_is_not_believed_for_long(
     assert await found(Live(opens(shared)), player.room.sid) is None
     listed = await one.store.redis.hexists(keys.LIVE, one.store.node)
     assert not listed, "and is struck off"
+
+
+@pytest.mark.parametrize("wrong", [b"", b"garbage", msgspec.msgpack.encode([["x"] * 12])])
+async def test_what_no_node_has_said_is_passed_over_and_told_once(
+    own: StoreProcess, opens: Open, wrong: bytes
+) -> None:
+    house = opens(own)
+    player = await begun(house, pid())
+    stranger = Playing("s", "no game", None, "", ("",), (False,), (0,), 1, None, 0, 1, 0)
+    for put in (wrong, msgspec.msgpack.encode([stranger])):
+        live = Live(house)
+        with capture_logs() as said:
+            await house.store.redis.hset(keys.LIVE, "x", b"%d%b" % (house.store.now_ms, put))
+            for _ in range(2):
+                await live.look()
+                assert [one.session for one in await live.games()] == [player.room.sid]
+        assert [line["event"] for line in said] == ["live games cannot be read"]
+
+
+async def test_something_else_at_their_keys_keeps_no_node_from_its_lease_or_its_list(
+    own: StoreProcess, opens: Open
+) -> None:
+    house = opens(own)
+    live = Live(house)
+    player = await begun(house, pid())
+    for key in (keys.NODES, keys.ABOUT, keys.LIVE):
+        await house.store.redis.delete(key)
+        await house.store.redis.set(key, "x")
+    await live.look()
+    assert await found(live, player.room.sid) is not None
+    alive = await house.store.beat()
+    assert house.store.node in alive
 
 
 async def test_a_node_that_closes_takes_its_games_off(shared: StoreProcess, opens: Open) -> None:

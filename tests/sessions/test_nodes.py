@@ -19,7 +19,7 @@ from heartroom.store import keys
 from heartroom.store import store as stores
 from heartroom.store.store import Away, OtherFormat, Store
 from tests.conftest import Connect, Open
-from tests.support.games import begin, pid
+from tests.support.games import GAME, begin, pid
 from tests.support.guests import Guest, until
 from tests.support.stores import StoreProcess
 
@@ -245,7 +245,10 @@ async def test_a_node_that_was_paused_while_others_of_another_format_came_is_kep
 ) -> None:
     house, other = stuck(own), connect(own)
     sid = await begin(other)
-    await true(lambda: bool(house._alive))
+    player = pid()
+    guest = await Guest.join(house, await begin(other, player), player)
+    told: list[bool] = []
+    house.when_kept_out.append(lambda: told.append(True))
     before = house.store.node
     silence(house)
 
@@ -270,8 +273,21 @@ async def test_a_node_that_was_paused_while_others_of_another_format_came_is_kep
         await true(lambda: house.kept_out)
         with pytest.raises(OtherFormat):
             await house.open(sid)
+        for name in (HEARTS.name, GAME.name):
+            with pytest.raises(OtherFormat):
+                await house.create(player, name, {})
+        with pytest.raises(OtherFormat):
+            await house.rename(player, "Ada")
+        # Nor is anything stored of what was open.
+        ref = guest.send("draw")
+        await true(lambda: guest.room.away)
+        read = await other.peek(guest.room.sid)
+        assert read is not None
+        assert read.version == 0
+        assert told == [True]
     finally:
         staying.cancel()
     await true(lambda: not house.kept_out)
+    assert await guest.answer(ref) == 1
     assert house.store.node != before
     await house.open(sid)

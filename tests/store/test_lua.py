@@ -453,6 +453,61 @@ async def test_beat_lets_in_who_comes_beside_a_node_that_does_not_say_its_format
     assert await beat(bench, key, "c", "come", about="2 0.2.0") == (0, {"a", "c"})
 
 
+async def test_beat_takes_away_what_is_no_lease_and_no_format(bench: Bench) -> None:
+    key = fresh_node()
+    now = await bench.now_ms()
+    wrong: dict[Any, str | int] = {
+        "w": "garbage",
+        "x": "",
+        "y": "nan",
+        "z": "9" * 400,
+        b"\xff b": now,
+    }
+    await bench.redis.hset(key, mapping=wrong | {"a": now})
+    await bench.redis.hset(f"{key}:about", mapping={"a": b"\xffgarbage", "w": "9 0.1.0"})
+    assert await beat(bench, key, "b", "come") == (0, {"a", "b"})
+    assert set(await bench.redis.hkeys(key)) == {b"a", b"b"}
+    await bench.redis.set(key, "x")
+    await bench.redis.set(f"{key}:about", "x")
+    assert await beat(bench, key, "b", "come") == (0, {"b"})
+    assert await beat(bench, key, "b", "stay") == (1, {"b"})
+
+
+# -- live
+
+
+async def test_live_takes_away_what_nobody_has_said(bench: Bench) -> None:
+    key = fresh_node()
+    source = (LUA / "live.lua").read_text()
+    await bench.redis.hset(key, mapping={"a": "garbage", "b": ""})
+    assert await bench.redis.eval(source, 1, key, 1000, "c", "said") == [b"said"]
+    assert await bench.redis.hkeys(key) == [b"c"]
+    await bench.redis.set(key, "x")
+    assert await bench.redis.eval(source, 1, key, 1000, "c", "said") == [b"said"]
+    await bench.redis.set(key, "x")
+    assert await bench.redis.eval(source, 1, key, 1000, "", "") == []
+
+
+# -- hold
+
+
+async def test_hold_is_had_by_one_for_a_while(bench: Bench) -> None:
+    key = fresh_node()
+    source = (LUA / "hold.lua").read_text()
+
+    async def hold(who: str, how: str, ms: int = 60_000) -> int:
+        done: int = await bench.redis.eval(source, 1, key, who, ms, how)
+        return done
+
+    assert await hold("a", "keep") == 0
+    assert await hold("a", "take") == 1
+    assert [await hold("b", how) for how in ("take", "keep", "leave")] == [0, 0, 0]
+    assert await hold("a", "keep", 90_000) == 1
+    assert 60_000 < await bench.redis.pttl(key) <= 90_000
+    assert await hold("a", "leave") == 1
+    assert await hold("b", "take") == 1
+
+
 # -- create
 
 

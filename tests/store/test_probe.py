@@ -15,7 +15,7 @@ from redis import Redis
 from heartroom.store import keys
 from heartroom.store.cluster import slot_of
 from heartroom.store.probe import Probe, reason
-from heartroom.store.store import Misnamed, Store
+from heartroom.store.store import Away, Misnamed, Store
 from heartroom.store.urls import lacks_rights, locked_out
 from tests.support.clusters import Cluster, Server, cluster, free_ports, servers, watched
 from tests.support.guests import until
@@ -313,6 +313,30 @@ async def test_a_node_of_a_cluster_that_has_no_slots_is_not_taken_for_a_server_b
             assert "redis+cluster://" in reason((await store.failures())[None])
             with pytest.raises(Misnamed, match=r"redis\+cluster://"):
                 await store.ask_kind()
+
+
+@pytest.mark.parametrize("kind", sorted(BINARIES))
+async def test_a_cluster_that_has_no_slots_is_said_not_to_be_set_up(node: Node, kind: str) -> None:
+    with servers() as (folder, started):
+        for port in free_ports(2):
+            started.append(Server(BINARIES[kind], port, folder / str(port), cluster_enabled="yes"))
+            started[-1].start()
+        one, gone = started
+        gone.kill()
+        store = node(f"redis+cluster://127.0.0.1:{gone.port},127.0.0.1:{one.port}")
+        for _ in range(2):
+            assert "not set up" in reason((await store.failures())[None])
+        with pytest.raises(Away, match="not set up"):
+            await store.ask_kind()
+        one.ask("CLUSTER", "ADDSLOTSRANGE", 0, 8191)
+        await until(lambda: _lacks(store, "some slots have no node"))
+        one.ask("CLUSTER", "ADDSLOTSRANGE", 8192, 16383)
+        await until(lambda: _none(store))
+
+
+async def _lacks(store: Store, what: str) -> bool:
+    failure = (await store.failures()).get(None)
+    return failure is not None and what in reason(failure)
 
 
 async def test_a_server_by_itself_is_not_taken_for_a_cluster(node: Node) -> None:

@@ -10,6 +10,7 @@ says is borne out by the backup's logs, and a win whose entry was under way is e
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import math
 import secrets
@@ -25,9 +26,12 @@ from heartroom.admin.broken import Broken, raise_failures
 from heartroom.games.game import games, rules
 from heartroom.leaderboards import results
 from heartroom.store import keys
-from heartroom.store.store import Store, or_away
+from heartroom.store.store import Away, Store, or_away
+from heartroom.tasks import end
 
 FORMAT: Final = 1
+HELD_MS: Final = 30_000
+"""How long a restore that says nothing is believed to work."""
 _AT_ONCE: Final = 64
 """Bundles that are read, or written, at a time."""
 _PIECE: Final = 1000
@@ -195,19 +199,57 @@ async def restore(
 
     Raises `BadBackup` and `NotEmpty` before anything is changed; with `force` what there is is removed, but
     not while nodes run. From the first change to the last the store says that it is torn, and no node starts
-    on it: whoever breaks off leaves it so. Raises `Away`, and `Torn` if another restore has begun with
-    `force`: then it is to be done again.
+    on it: whoever breaks off leaves it so. One works at a time: others raise `NotEmpty` until this one has
+    ended, or has said nothing for `HELD_MS`. Raises `Away`, and `Torn` if that has happened and another one
+    has begun: then it is to be done again.
     """
     gone = check(file, _refuse if broken is None else broken.add)
     file.seek(0)
+    ours = secrets.token_hex(8)
+    async with _one_at_a_time(store, ours):
+        bundles = _restorable(file, gone, whole=broken is None or not broken.count)
+        counts = await _restore(store, bundles, ours, force=force)
+    return counts._replace(left_out=0 if broken is None else broken.count)
+
+
+# -- inside
+
+
+@contextlib.asynccontextmanager
+async def _one_at_a_time(store: Store, ours: str) -> AsyncIterator[None]:
+    """Keeps other restores out. Raises `NotEmpty` if one is there."""
+
+    async def hold(how: str) -> bool:
+        return bool(await store.run("hold", [keys.RESTORER], [ours, HELD_MS, how]))
+
+    async def keep() -> None:
+        while True:
+            await asyncio.sleep(HELD_MS / 5_000)
+            with contextlib.suppress(Away):
+                await hold("keep")
+
+    if not await hold("take"):
+        raise NotEmpty(
+            "another restore is under way: wait for its end "
+            f"(one that was killed counts for {HELD_MS // 1000} s)"
+        )
+    keeping = asyncio.create_task(keep())
+    try:
+        yield
+    finally:
+        await end([keeping])
+        with contextlib.suppress(Away):  # then it ends by itself
+            await hold("leave")
+
+
+async def _restore(store: Store, bundles: Iterable[Bundle], ours: str, *, force: bool) -> Counts:
     await _nobody_serves(store)
     if not force:
         if await store.restoring():
-            raise NotEmpty("another restore is under way, or was broken off; --force does it anew")
+            raise NotEmpty("another restore was broken off; --force does it anew")
         there = [key for key in await store.find_keys("hr:*") if not key.decode().startswith(LEFT_OUT)]
         if there:
             raise NotEmpty(f"the store is not empty (it has {len(there)} keys)")
-    ours = secrets.token_hex(8)
     async with or_away():
         if not await store.redis.set(keys.RESTORING, ours, nx=not force):
             raise NotEmpty("another restore has just begun")
@@ -217,12 +259,9 @@ async def restore(
     except NotEmpty:
         await _whole_again(store, ours)
         raise
-    counts = await _refill(store, _restorable(file, gone, whole=broken is None or not broken.count), ours)
+    counts = await _refill(store, bundles, ours)
     await _whole_again(store, ours)
-    return counts._replace(left_out=0 if broken is None else broken.count)
-
-
-# -- inside
+    return counts
 
 
 async def _is_whole(store: Store) -> None:
@@ -523,7 +562,7 @@ def _frame(packed: gzip.GzipFile) -> bytes:
 
 
 async def _clear(store: Store) -> None:
-    names = [name for name in await store.find_keys("hr:*") if name != keys.RESTORING.encode()]
+    names = [name for name in await store.find_keys("hr:*") if not name.startswith(keys.RESTORING.encode())]
     for first in range(0, len(names), _PIECE):
         async with or_away(), store.redis.pipeline(transaction=False) as pipe:
             for name in names[first : first + _PIECE]:

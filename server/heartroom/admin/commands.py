@@ -130,9 +130,9 @@ _day_argument = click.argument("day", callback=_day)
 
 
 @_command
-def nodes(given: _Given, _broken: Broken, as_json: bool) -> None:
+def nodes(given: _Given, broken: Broken, as_json: bool) -> None:
     """List the nodes and their leases."""
-    found = _with_store(given, looking.nodes)
+    found = _with_store(given, lambda store: looking.nodes(store, broken))
     if as_json:
         return _print_json([node._asdict() for node in found])
     _print_table(
@@ -184,11 +184,11 @@ def sessions(given: _Given, broken: Broken, game: str, player: str, live: bool, 
 @_command
 @click.argument("session")
 @click.option("--reveal", is_flag=True, help="Also ids, the log, and the deal of a game that goes on.")
-def session(given: _Given, _broken: Broken, session: str, reveal: bool, as_json: bool) -> None:
+def session(given: _Given, broken: Broken, session: str, reveal: bool, as_json: bool) -> None:
     """Show a SESSION."""
 
     async def look(store: Store) -> dict[str, Any]:
-        facts = await looking.inspect(store, session, reveal=reveal)
+        facts = await looking.inspect(store, session, reveal=reveal, broken=broken)
         if reveal:
             await acting.note(store, "reveal", facts["session"], "")
         return facts

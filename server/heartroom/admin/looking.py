@@ -14,7 +14,7 @@ from heartroom.admin.broken import UNREAD, Broken, peek, raise_failures, room_of
 from heartroom.games.game import Refused, games, rules
 from heartroom.sessions import table as tables
 from heartroom.sessions.driver import Settings
-from heartroom.sessions.live import Playing
+from heartroom.sessions.live import read as live_games
 from heartroom.sessions.log import unpack
 from heartroom.sessions.table import HOUSE, Table
 from heartroom.store import keys
@@ -24,6 +24,11 @@ from heartroom.web.identity import pseudonym
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{12}")
 _PID: Final = re.compile(r"[A-Za-z0-9_~-]{16}")
 _PSEUDONYM: Final = re.compile(r"[0-9a-f]{12}")
+
+# As in `beat.lua`, which takes anything else away.
+_NODE: Final = re.compile(rb"[A-Za-z0-9_-]+")
+_TIME: Final = re.compile(rb"[0-9]{1,15}")
+_ABOUT: Final = re.compile(r"([0-9]{1,15}) ([A-Za-z0-9.+-]+)")
 
 _AT_A_TIME: Final = 500
 """Sessions that are asked for in one round trip."""
@@ -114,25 +119,35 @@ async def find_player(store: Store, given: str) -> str:
     )
 
 
-async def nodes(store: Store) -> list[Node]:
-    """All nodes that have said lately that they live. Raises `Away`."""
+async def nodes(store: Store, broken: Broken | None = None) -> list[Node]:
+    """All nodes that have said lately that they live. What cannot be read of what they say is named in
+    `broken`. Raises `Away`."""
+    broken = broken if broken is not None else Broken()
     now_ms = await store.time_ms()
     async with or_away():
-        said: Any = await store.redis.hgetall(keys.NODES)
-        about: Any = await store.redis.hgetall(keys.ABOUT)
-        live: Any = await store.redis.hgetall(keys.LIVE)
+        async with store.redis.pipeline(transaction=False) as pipe:
+            for key in (keys.NODES, keys.ABOUT, keys.LIVE):
+                pipe.hgetall(key)
+            answers = await pipe.execute(raise_on_error=False)
+        raise_failures(answers)
+    what = ("the leases of nodes", "the formats of nodes", "the lists of live games")
+    for answer, called in zip(answers, what, strict=True):
+        if isinstance(answer, Exception):
+            broken.add(f"{called} cannot be read: {why(answer)}")
+    said, about, live = ({} if isinstance(answer, Exception) else answer for answer in answers)
     found = []
-    for name, at in said.items():
+    for raw, at in said.items():
+        if not (_NODE.fullmatch(raw) and _TIME.fullmatch(at)):
+            broken.add(f"the lease of {raw[:60]!r} cannot be read: {at[:60]!r} is no time")
+            continue
+        name = raw.decode()
         ago_ms = max(0, now_ms - int(at))
-        playing = live.get(name)
-        count = len(msgspec.msgpack.decode(playing[13:], type=tuple[Playing, ...])) if playing else 0
         left_ms = max(0, store.LEASE_MS - ago_ms)
-        number, _, release = about.get(name, b"").decode().partition(" ")
-        found.append(
-            Node(
-                name.decode(), left_ms > 0, ago_ms, left_ms, count, release or None, int(number or 0) or None
-            )
-        )
+        number, release = _about(name, about.get(raw), broken)
+        count = _games(name, live.get(raw), broken)
+        found.append(Node(name, left_ms > 0, ago_ms, left_ms, count, release, number))
+    for raw in sorted({*live} - {*said}):  # of nodes that have died; or of nobody
+        _games(repr(raw[:60]), live[raw], broken)
     return sorted(found)
 
 
@@ -143,7 +158,7 @@ async def sessions(
     `live`: those that a living node has open. Those that cannot be read are named in `broken`.
     Raises `Away`."""
     broken = broken if broken is not None else Broken()
-    alive = {node.node for node in await nodes(store) if node.alive}
+    alive = {node.node for node in await nodes(store, broken) if node.alive}
     now_ms = await store.time_ms()
     sids = iter(await _sids(store, broken))
     found: list[Listed] = []
@@ -183,14 +198,17 @@ def readable(opened: Opened) -> bool:
     return rules(opened.record.game, opened.record.rules) is not None
 
 
-async def inspect(store: Store, given: str, *, reveal: bool = False) -> dict[str, Any]:
-    """What there is to know of a session. Its deal, while it goes on, and ids only with `reveal`.
+async def inspect(
+    store: Store, given: str, *, reveal: bool = False, broken: Broken | None = None
+) -> dict[str, Any]:
+    """What there is to know of a session. Its deal, while it goes on, and ids only with `reveal`. What cannot
+    be read of what nodes say is named in `broken`.
     Raises `NotFound`, `Unreadable`, `Away`."""
     sid = await find_session(store, given)
     opened = await peek(store, sid)
     if opened is None:
         raise NotFound(f"there is no session {given}")
-    alive = {node.node for node in await nodes(store) if node.alive}
+    alive = {node.node for node in await nodes(store, broken) if node.alive}
     async with or_away():
         left_ms = int(await store.redis.pttl(keys.session(sid)))
     record = opened.record
@@ -236,6 +254,29 @@ async def inspect(store: Store, given: str, *, reveal: bool = False) -> dict[str
 
 
 # -- inside
+
+
+def _about(node: str, raw: bytes | None, broken: Broken) -> tuple[int | None, str | None]:
+    """The format and the release of a node, if it says them."""
+    if raw is None:
+        return None, None
+    told = _ABOUT.fullmatch(raw.decode(errors="replace"))
+    if told is None:
+        broken.add(f"the format of the node {node} cannot be read: {raw[:60]!r} is none")
+        return None, None
+    return int(told[1]) or None, told[2]
+
+
+def _games(node: str, raw: bytes | None, broken: Broken) -> int:
+    """How many live games a node lists."""
+    if raw is None:
+        return 0
+    try:
+        int(raw[:13])
+        return len(live_games(raw[13:]))
+    except UNREAD as error:
+        broken.add(f"the live games of the node {node} cannot be read: {why(error)}")
+        return 0
 
 
 class _Head(NamedTuple):

@@ -126,7 +126,9 @@ class House:
         """The nodes that lived at the last beat; none before the first."""
         self._first_beat = asyncio.Lock()
         self.kept_out = False
-        """Whether nodes of another format have the store: then nothing is opened here."""
+        """Whether nodes of another format have the store: then nothing is opened or stored here."""
+        self.when_kept_out: Final[list[Callable[[], None]]] = []
+        """Each is called when that has come to be so."""
         self._told: set[str] = set()
         """Nodes that told us of players who are connected there."""
         self._doubtful: set[str] = set()
@@ -212,6 +214,7 @@ class House:
         """Stores a new session of `setup` that belongs to the player `pid`; returns its id. That may be given
         (from `fresh_sid`): a session that has it is left as it is. `settings` are fields of
         `driver.Settings`. Raises `Away`."""
+        await self._come()
         sid = sid or self.fresh_sid()
         await self.store.create(sid, game.name, game.rules_version, setup.options, setup.deal, pid, settings)
         metrics.SESSIONS.labels(game.name).inc()
@@ -432,9 +435,7 @@ class House:
             await asyncio.sleep(self.RETRY_S[1])
 
     async def _open(self, sid: str) -> Room:
-        async with self._first_beat:
-            if not self._alive:  # who has no lease could be struck off
-                await self._beat()
+        await self._come()  # who has no lease could be struck off
         hearings = self._hearings
         try:
             with refusing(sid):
@@ -455,6 +456,12 @@ class House:
         if room.is_over or room.game.seats > 1:
             self.tidy(room)
         return room
+
+    async def _come(self) -> None:
+        """Takes a lease, if this node has none yet. Raises `Away`, `OtherFormat`."""
+        async with self._first_beat:
+            if not self._alive:
+                await self._beat()
 
     async def _read(self, sid: str) -> Room:
         opened = await self.store.open(sid)
@@ -590,7 +597,10 @@ class House:
         try:
             alive = await self.store.beat()
         except OtherFormat:
-            self.kept_out, self._alive = True, frozenset()
+            newly, self.kept_out, self._alive = not self.kept_out, True, frozenset()
+            if newly:
+                for tell in self.when_kept_out:
+                    tell()
             raise
         self.kept_out = False
         self.store.bury(self._alive - alive)

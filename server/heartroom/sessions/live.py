@@ -63,6 +63,15 @@ class Playing(NamedTuple):
 _decoder = msgspec.msgpack.Decoder(tuple[Playing, ...])
 
 
+def read(said: bytes) -> tuple[Playing, ...]:
+    """What a node says. Raises `ValueError` or `MsgspecError` if no node has said it."""
+    listed = _decoder.decode(said)
+    for playing in listed:
+        if playing.game not in games():
+            raise ValueError(f"there is no game {playing.game[:60]!r}")
+    return listed
+
+
 class Live:
     """One a node. `start` it, and `aclose` it before the house."""
 
@@ -82,6 +91,8 @@ class Live:
         self._looks = 0
         self._watched_elsewhere: set[str] = set()
         """The games open here that others look on at from other nodes."""
+        self._puzzled = False
+        """Whether the log has spoken of what cannot be read."""
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -99,7 +110,7 @@ class Live:
     async def games(self) -> list[Playing]:
         """All live games, those with the most viewers first, then the latest. Raises `Away`."""
         said: list[bytes] = await self._house.store.run("live", [keys.LIVE], [self.OLD_MS, "", ""])
-        return merged(playing for raw in said for playing in _decoder.decode(raw))
+        return merged(playing for raw in said for playing in self._read(raw))
 
     async def look(self) -> None:
         """Writes down what has changed since the last look. Raises `Away`."""
@@ -131,13 +142,23 @@ class Live:
         elsewhere: Counter[str] = Counter()
         if len(said) > bool(listed):
             for raw in said:
-                elsewhere.update({playing.session: playing.viewers for playing in _decoder.decode(raw)})
+                elsewhere.update({playing.session: playing.viewers for playing in self._read(raw)})
             elsewhere.subtract({playing.session: playing.viewers for playing in listed})
         watched = {sid for sid, viewers in elsewhere.items() if viewers and sid in self._house.rooms}
         for sid in watched | self._watched_elsewhere:
             if (room := self._house.rooms.get(sid)) is not None:
                 room.watched_elsewhere(elsewhere[sid])
         self._watched_elsewhere = watched
+
+    def _read(self, raw: bytes) -> tuple[Playing, ...]:
+        """What one node says; nothing where it cannot be read."""
+        try:
+            return read(raw)
+        except (ValueError, msgspec.MsgspecError) as error:
+            if not self._puzzled:
+                self._puzzled = True
+                _log.error("live games cannot be read", reason=str(error))
+            return ()
 
     async def _keep(self) -> None:
         while True:

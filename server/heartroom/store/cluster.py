@@ -66,6 +66,10 @@ class WrongKind(RedisError):
 
 OF_A_CLUSTER: Final = "this is a node of a Cluster, whose URL begins with redis+cluster://"
 OF_NO_CLUSTER: Final = "this is no Cluster: its URL begins with redis://"
+NO_SLOTS: Final = (
+    "this Cluster is not set up: the nodes of it that answer know of none that has slots "
+    "(redis-cli --cluster create gives them out)"
+)
 
 
 def misnamed(error: BaseException) -> bool:
@@ -114,6 +118,8 @@ class Table:
         """Why nodes do not even say where slots are."""
         self._misnamed = False
         """Whether that is because there is no cluster."""
+        self._bare = False
+        """Whether nodes said that no node has slots, and none said that one has."""
 
     def client(self, address: Address) -> Redis:
         """The client of the node at `address`."""
@@ -140,7 +146,8 @@ class Table:
                 raise WrongKind(OF_NO_CLUSTER)
             if self._locked_out is not None:
                 raise AuthenticationError(str(self._locked_out)) from self._locked_out
-            raise ClusterDownError("no node serves this slot")
+            bare = self._bare and not any(self._slots)
+            raise ClusterDownError(NO_SLOTS if bare else "no node serves this slot")
         return address
 
     async def primaries(self) -> list[Address]:
@@ -179,6 +186,7 @@ class Table:
             nodes = [*{*self._seeds, *filter(None, self._slots)}]
             # Several at once, and the first who knows is believed: one that stands still holds up nobody.
             asked = random.sample(nodes, min(self.ASKED, len(nodes)))
+            self._bare = False
             asking = [asyncio.ensure_future(self._ask(address)) for address in asked]
             self._asking.update(asking)
             for task in asking:
@@ -198,6 +206,7 @@ class Table:
                 self._locked_out = error
             self._misnamed = "cluster support disabled" in str(error)
             return None
+        self._bare = not ranges
         return (ranges, address) if ranges else None
 
     def _take(self, ranges: list[Any], asked: Address) -> None:
@@ -208,7 +217,7 @@ class Table:
         self._slots = slots
         self._stale = False
         self._locked_out = None
-        self._misnamed = False
+        self._misnamed = self._bare = False
         before, self._primaries = self._primaries, self.known_primaries()
         if before and before != self._primaries:
             _log.info(

@@ -183,6 +183,9 @@ LIVE = "hr:live"
 RESTORING = "hr:restoring"
 """String: which restore is under way, or was broken off. Nobody is to serve a store that has it."""
 
+RESTORER = "hr:restoring:by"
+"""String, for a while: the restore that works now. No node uses it."""
+
 ALONE = (NODES, DUE, LIVE, RESTORING)
 """The keys of which there is one, that nodes use."""
 

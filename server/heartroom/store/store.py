@@ -55,7 +55,8 @@ class Misnamed(Away):
 FORMAT: Final = 1
 """The number of what nodes say to each other and of what they store: keys, entries of logs, messages. It
 is to go up with a change that a node with the number before would not understand, or would spoil. Nodes with
-different numbers do not share a store."""
+different numbers do not share a store. `tests/test_format.py` holds the shape of it all against the
+number."""
 
 
 class OtherFormat(Away):
@@ -270,6 +271,8 @@ class Store:
         self._probe: Final = Probe(self.redis, self.table, self._sources["probe"], replicas)
         self._tasks: Final[set[asyncio.Task[None]]] = set()
         self._leased = False
+        self._kept_out: OtherFormat | None = None
+        """Why nothing is stored here, nor opened: what `beat` said last, if it was that."""
         self._puzzled_s, self._unreadable = -math.inf, 0
         """When the log last spoke of messages that cannot be read (monotonic seconds); how many there were
         since."""
@@ -285,9 +288,16 @@ class Store:
         self._offset_ms = now_ms - time.monotonic() * 1000
 
     async def run(self, script: str, names: Sequence[str], args: Sequence[Any]) -> Any:
-        """What a script of `lua/` returns for these keys and arguments. Raises `Away`."""
+        """What a script of `lua/` returns for these keys and arguments. Raises `Away`, `OtherFormat`."""
+        self._keep_out()
         async with or_away():
             return await self._call(script, names, args)
+
+    def _keep_out(self) -> None:
+        """Raises `OtherFormat` while nodes of another format have the store: they would not understand what
+        this one writes, nor it what they have written."""
+        if self._kept_out is not None:
+            raise OtherFormat(str(self._kept_out))
 
     async def _call(self, script: str, names: Sequence[str], args: Sequence[Any]) -> Any:
         try:
@@ -337,7 +347,8 @@ class Store:
         settings: Mapping[str, Any],
     ) -> None:
         """Stores a new session (or leaves the one of that name as it is) and lists it with its owner.
-        Raises `Away`."""
+        Raises `Away`, `OtherFormat`."""
+        self._keep_out()
         async with or_away():
             created = await self.time_ms()
             fields: dict[str, Any] = {
@@ -368,7 +379,8 @@ class Store:
     async def open(self, sid: str, version: int = 0, stored_ms: int = 0) -> Opened | None:
         """Opens a session on this node (it hears of all later commits as `News`) and reads its log after
         `version`, which the node believes was stored at `stored_ms` (0: any time). `None` if there is no such
-        session. Raises `Away`."""
+        session. Raises `Away`, `OtherFormat`."""
+        self._keep_out()
         async with or_away():
             await self._ears.join(sid)
             answer = await self._call_replicated(
@@ -423,7 +435,8 @@ class Store:
 
     async def renew(self, sid: str, epoch: int, version: int, stored_ms: int = 0) -> None:
         """Ends `epoch` of a session that is known to have had `version` entries, the last of them stored at
-        `stored_ms` (0: at any time), and has not. Raises `Away`."""
+        `stored_ms` (0: at any time), and has not. Raises `Away`, `OtherFormat`."""
+        self._keep_out()
         async with or_away():
             fresh = secrets.randbelow(2**31 - 1) + 1
             await self._call("renew", [keys.session(sid), keys.log(sid)], [epoch, fresh, version, stored_ms])
@@ -431,6 +444,9 @@ class Store:
     def begin(self, commits: Sequence[Commit], done: Callable[[list[Outcome]], None]) -> None:
         """Does what `commit` does, without making anybody wait: later, and once, `done` is called with what
         became of each. Where `commit` would raise, that is `UNKNOWN`."""
+        if self._kept_out is not None:
+            self._spawn(self._at_length(commits, range(len(commits)), [UNKNOWN] * len(commits), done))
+            return
         places, calls = self._calls(commits)
         answers: list[Any] = []
 
@@ -478,8 +494,9 @@ class Store:
     async def commit(self, commits: Sequence[Commit]) -> list[Outcome]:
         """Appends each of `commits` (of different sessions) to its log, in one round trip.
 
-        Raises `Away`: some may have been stored.
+        Raises `Away`: some may have been stored; `OtherFormat`: none was.
         """
+        self._keep_out()
         places, calls = self._calls(commits)
         if self.table is not None:
             return await self._commit_by_slot(commits, places, calls)
@@ -568,8 +585,17 @@ class Store:
 
         A node whose own lease has ended meanwhile was taken for dead, and the dead do not come back: it goes
         on under another name, and who listens here hears `Away`. Who has no lease gets none while one of
-        another format holds: `OtherFormat`.
+        another format holds: `OtherFormat`; until it has one, nothing is stored here and nothing is opened.
         """
+        try:
+            nodes = await self._prolong()
+        except OtherFormat as other:
+            self._kept_out = other
+            raise
+        self._kept_out = None
+        return nodes
+
+    async def _prolong(self) -> frozenset[str]:
         async with or_away():
             held, nodes = await self._beat(self.node, "stay" if self._leased else "come")
             if self._leased and not held:
@@ -682,7 +708,9 @@ class Store:
             return [(name or b"").decode() for name in await pipe.execute()]
 
     async def rename(self, pid: str, name: str) -> None:
-        """Names a player and tells all nodes. What else bears the name is *due*. Raises `Away`."""
+        """Names a player and tells all nodes. What else bears the name is *due*. Raises `Away`,
+        `OtherFormat`."""
+        self._keep_out()
         async with or_away():
             await self.redis.sadd(keys.DUE, f"name {pid}")
             await self.redis.hset(keys.player(pid), "name", name)

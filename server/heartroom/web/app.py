@@ -130,7 +130,9 @@ class Web:
         self._store: Final = store
         self._connected: Final[Counter[str]] = Counter()
         """Websockets that are open, by where they come from."""
+        self._open: Final[set[DirectProtocol]] = set()
         self.house: Final = House(store, settings.limits)
+        self.house.when_kept_out.append(self._send_elsewhere)
         self.api: Final = Api(self.house, self._identity, settings.origins)
         index = STATIC / "index.html"
         self._pages: Final = [Route(path, self.page) for path in _PAGES]
@@ -233,7 +235,9 @@ class Web:
                 HTTPStatus.SERVICE_UNAVAILABLE,
             )
         if not ready:
-            return PlainTextResponse("the store does not store\n", HTTPStatus.SERVICE_UNAVAILABLE)
+            return PlainTextResponse(
+                "the store does not store: see this node's log\n", HTTPStatus.SERVICE_UNAVAILABLE
+            )
         if self.house.kept_out:
             return PlainTextResponse(
                 "nodes of another format have the store\n", HTTPStatus.SERVICE_UNAVAILABLE
@@ -341,11 +345,23 @@ class Web:
             await websocket.close(Close.WRONG_SUBPROTOCOL)
             return
         await websocket.accept(SUBPROTOCOL, headers)
-        protocol = None if self._settings.plain_sends else direct(websocket.scope)
-        if protocol is not None:
-            await self._direct(websocket, protocol, pid)
-        else:
+        protocol = direct(websocket.scope)
+        if protocol is None:
             await self._plain(websocket, pid)
+            return
+        self._open.add(protocol)
+        try:
+            if self._settings.plain_sends:
+                await self._plain(websocket, pid)
+            else:
+                await self._direct(websocket, protocol, pid)
+        finally:
+            self._open.discard(protocol)
+
+    def _send_elsewhere(self) -> None:
+        """Whoever is connected is to try another node: nothing is done here any more."""
+        for protocol in list(self._open):
+            protocol.shutdown()
 
     def _connection(self, websocket: WebSocket, outlet: DirectOutlet | PlainOutlet, pid: str) -> Connection:
         protocol = direct(websocket.scope)

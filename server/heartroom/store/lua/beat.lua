@@ -8,18 +8,29 @@
 --       4  its format and release
 -- Returns {1 if the node's lease held until now, else 0; each node whose lease holds now, ...}, or to one that
 -- cannot come {-1; by which node, "name format release"}.
+-- What somebody else has put there is no lease, and taken away; what is no format is taken for none.
+local function read(key)
+  local all = redis.pcall('HGETALL', key)
+  if all['err'] then
+    if not string.find(all['err'], '^WRONGTYPE') then error(all) end
+    redis.call('DEL', key)
+    return {}
+  end
+  return all
+end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-local all = redis.call('HGETALL', KEYS[1])
+local all = read(KEYS[1])
 local about = {}
-local told = redis.call('HGETALL', KEYS[2])
+local told = read(KEYS[2])
 for i = 1, #told, 2 do about[told[i]] = told[i + 1] end
 local answer = {0}
 local living = {}
 local stranger
 for i = 1, #all, 2 do
   local node = all[i]
-  if tonumber(all[i + 1]) < now - ARGV[2] then
+  local said = string.match(node, '^[%w_-]+$') and #all[i + 1] <= 15 and string.match(all[i + 1], '^%d+$')
+  if not said or tonumber(said) < now - ARGV[2] then
     redis.call('HDEL', KEYS[1], node)
   else
     living[node] = true
@@ -27,9 +38,8 @@ for i = 1, #all, 2 do
       answer[1] = 1
     else
       answer[#answer + 1] = node
-      if about[node] and string.match(about[node], '^%d+') ~= string.match(ARGV[4], '^%d+') then
-        stranger = node
-      end
+      local number = string.match(about[node] or '', '^(%d+) [%w.+-]+$')
+      if number and number ~= string.match(ARGV[4], '^%d+') then stranger = node end
     end
   end
 end
