@@ -9,6 +9,8 @@ CODE   := server tests bench scripts tools
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Where this is set every process that a test starts compiles heartroom anew, and each worker of pytest all tests.
+unexport PYTHONDONTWRITEBYTECODE
 
 # A stamp is as new as what it stands for, so nothing is done twice.
 VENV_READY   := $(VENV)/venv.stamp

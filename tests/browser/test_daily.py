@@ -153,15 +153,15 @@ def test_a_win_by_taps_is_entered_and_told(
     expect(role(page, "day-result")).to_contain_text(time)
 
 
-def test_the_moves_that_count_lead_where_a_ranked_game_is_won(page: Page, actions: list[Action]) -> None:
-    table = start(page)
+def test_the_moves_that_count_lead_where_a_ranked_game_is_won(calm: Page, actions: list[Action]) -> None:
+    table = start(calm)
     table.draw()
     table.version(2)
-    page.keyboard.press("u")
+    calm.keyboard.press("u")
     table.version(3)
     table.play(actions)
     dialog = table.dialog("won")
-    shown = [role(page, f"won-{name}").inner_text() for name in ("counted", "moves")]
+    shown = [role(calm, f"won-{name}").inner_text() for name in ("counted", "moves")]
     assert shown == [str(len(actions) + 2), str(len(actions))]
     assert [line.split() for line in dialog.locator("dl > div").all_inner_texts()][2:] == [
         ["Moves", shown[0]],

@@ -167,6 +167,19 @@ def test_cards_fly_and_for_who_wants_no_motion_they_do_not(new_context: NewConte
     assert flights["reduce"] == 0
 
 
+def test_for_who_wants_no_motion_nothing_begins_a_transition_that_it_does_not_name(
+    new_context: NewContext,
+) -> None:
+    """Its duration alone made one of all there is of every element, and a table of Hearts was slow by it."""
+    page = new_context(reduced_motion="reduce").new_page()
+    deal(page)
+    named = page.locator("*").evaluate_all(
+        "all => all.map((one) => getComputedStyle(one).transitionProperty)"
+    )
+    assert "transform" in " ".join(named)
+    assert "all" not in named
+
+
 def test_what_flies_ends_where_it_should(page: Page) -> None:
     table = deal(page)
     table.play(example()[:10])

@@ -83,17 +83,17 @@ def is_won(table: HeartTable) -> None:
     expect(table.info("time")).to_have_text(time.inner_text())
 
 
-def test_a_won_game_is_still_won_after_a_reload_and_the_next_one_needs_no_asking(page: Page) -> None:
-    table = deal(page)
+def test_a_won_game_is_still_won_after_a_reload_and_the_next_one_needs_no_asking(calm: Page) -> None:
+    table = deal(calm)
     table.play(example())
     table.dialog("won").wait_for()
-    page.reload()
-    is_won(HeartTable(page))
+    calm.reload()
+    is_won(HeartTable(calm))
     expect(table.undo).to_have_attribute("aria-disabled", "true")
-    address = page.url
-    page.locator('[data-role="won-new"]').click()
-    page.wait_for_url(lambda url: "/g/" in url and url != address)
-    expect(HeartTable(page).ready().info("score")).to_have_text("0")
+    address = calm.url
+    calm.locator('[data-role="won-new"]').click()
+    calm.wait_for_url(lambda url: "/g/" in url and url != address)
+    expect(HeartTable(calm).ready().info("score")).to_have_text("0")
 
 
 def test_that_a_game_is_won_is_still_said_when_the_dialog_is_closed(page: Page) -> None:
@@ -125,15 +125,15 @@ def test_that_a_game_is_won_is_still_said_when_the_dialog_is_closed(page: Page) 
     expect(end).to_be_empty()
 
 
-def test_who_looks_on_when_all_is_over_sees_that_it_is(page: Page, stranger: Page) -> None:
-    table = deal(page)
+def test_who_looks_on_when_all_is_over_sees_that_it_is(calm: Page, stranger: Page) -> None:
+    table = deal(calm)
     table.play(example())
     table.dialog("won").wait_for()
     other = share(table, stranger)
     end = stranger.locator('[data-role="end"]')
     expect(end).to_have_text("The heart is cleared.")
     expect(end.locator("button")).to_have_count(0)
-    stranger.goto(page.url.replace("/g/", "/r/") + f"#{len(example())}")
+    stranger.goto(calm.url.replace("/g/", "/r/") + f"#{len(example())}")
     expect(end).to_have_text("The heart is cleared.")
     stranger.keyboard.press("ArrowLeft")
     other.version(len(example()) - 1)

@@ -11,27 +11,24 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import socket
 import stat
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 from typing import IO, Final
 from urllib.parse import quote
 
 import structlog
 
+from heartroom.store.orphan import end_orphan
+
 _log = structlog.get_logger(__name__)
 
 _LONGEST_SOCKET_PATH = 100
 """Unix socket addresses hold some 104 bytes (macOS) or 108 (Linux)."""
 
-
-_OLD_ONE_S: Final = 20.0
-"""How long a server that a keeper left behind gets to write its file and go."""
 _AGAIN_S: Final = (0.1, 5.0)
 """First and longest pause before another keeper is started."""
 
@@ -182,19 +179,3 @@ def _answer_of(keeper: subprocess.Popen[str]) -> str:
     """What a keeper says when it has started its server, or could not."""
     assert keeper.stdout is not None
     return keeper.stdout.readline().strip()
-
-
-def end_orphan(path: Path) -> None:
-    """Ends a server that still listens on `path` though nobody keeps it."""
-    deadline = time.monotonic() + _OLD_ONE_S
-    while time.monotonic() < deadline:
-        with socket.socket(socket.AF_UNIX) as old:
-            try:
-                old.connect(str(path))
-                old.sendall(b"*1\r\n$8\r\nSHUTDOWN\r\n")
-                old.settimeout(_OLD_ONE_S)
-                while old.recv(1024):
-                    pass
-            except OSError:
-                return
-        time.sleep(0.05)

