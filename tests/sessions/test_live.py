@@ -148,15 +148,28 @@ async def test_what_no_node_has_said_is_passed_over_and_told_once(
 ) -> None:
     house = opens(own)
     player = await begun(house, pid())
-    stranger = Playing("s", "no game", None, "", ("",), (False,), (0,), 1, None, 0, 1, 0)
-    for put in (wrong, msgspec.msgpack.encode([stranger])):
-        live = Live(house)
-        with capture_logs() as said:
-            await house.store.redis.hset(keys.LIVE, "x", b"%d%b" % (house.store.now_ms, put))
-            for _ in range(2):
-                await live.look()
-                assert [one.session for one in await live.games()] == [player.room.sid]
-        assert [line["event"] for line in said] == ["live games cannot be read"]
+    live = Live(house)
+    with capture_logs() as said:
+        await house.store.redis.hset(keys.LIVE, "x", b"%d%b" % (house.store.now_ms, wrong))
+        for _ in range(2):
+            await live.look()
+            assert [one.session for one in await live.games()] == [player.room.sid]
+    assert [line["event"] for line in said] == ["live games cannot be read"]
+
+
+async def test_games_that_only_newer_nodes_have_are_left_out(own: StoreProcess, opens: Open) -> None:
+    house = opens(own)
+    live = Live(house)
+    unknown, known = (
+        Playing(sid, game, None, "", ("",), (False,), (0,), 1, None, 0, 1, 0)
+        for sid, game in (("s", "patience"), ("t", "hearts"))
+    )
+    said = msgspec.msgpack.encode([unknown, known])
+    with capture_logs() as logged:
+        await house.store.redis.hset(keys.LIVE, "x", b"%d%b" % (house.store.now_ms, said))
+        await live.look()
+        assert [one.session for one in await live.games()] == ["t"]
+    assert logged == []
 
 
 async def test_something_else_at_their_keys_keeps_no_node_from_its_lease_or_its_list(

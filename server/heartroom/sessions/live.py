@@ -64,12 +64,10 @@ _decoder = msgspec.msgpack.Decoder(tuple[Playing, ...])
 
 
 def read(said: bytes) -> tuple[Playing, ...]:
-    """What a node says. Raises `ValueError` or `MsgspecError` if no node has said it."""
-    listed = _decoder.decode(said)
-    for playing in listed:
-        if playing.game not in games():
-            raise ValueError(f"there is no game {playing.game[:60]!r}")
-    return listed
+    """What a node says, of the games that are known here: a newer one may have more. Raises `MsgspecError` if
+    no node has said it."""
+    known = games()
+    return tuple(playing for playing in _decoder.decode(said) if playing.game in known)
 
 
 class Live:
@@ -154,7 +152,7 @@ class Live:
         """What one node says; nothing where it cannot be read."""
         try:
             return read(raw)
-        except (ValueError, msgspec.MsgspecError) as error:
+        except msgspec.MsgspecError as error:
             if not self._puzzled:
                 self._puzzled = True
                 _log.error("live games cannot be read", reason=str(error))
