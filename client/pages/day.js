@@ -124,6 +124,7 @@ class DayPage {
   #game;
   #fresh;
   #boards;
+  #off;
   #countdown;
   #starting = false;
   #panel = h('div', { class: 'day-panel' });
@@ -169,6 +170,7 @@ class DayPage {
     this.#count();
     this.#draw();
     if (group) this.#boards.element.scrollIntoView({ block: 'nearest' });
+    this.#off = app.wire.on('welcome', () => this.#draw()); // which says what the player is called
     this.#fresh = new Fresh(app.wire, {
       topic,
       load: (signal) => get(`/api/daily/${day.date}`, signal),
@@ -178,6 +180,7 @@ class DayPage {
   }
 
   destroy() {
+    this.#off();
     this.#fresh.destroy();
     this.#boards.destroy();
     this.#countdown.destroy();

@@ -169,11 +169,11 @@ export class WaitingRoom {
     if (this.#countdown.textContent !== text) this.#countdown.textContent = text;
   }
 
-  /** Does `change`; a button that is still there afterwards keeps the focus. @param {() => void} change */
+  /** Does `change`; a button that is still there afterwards keeps the focus, or gives it to one like it. @param {() => void} change */
   #keepFocus(change) {
     const at = document.activeElement?.closest('[data-chair]')?.getAttribute('data-chair');
     change();
-    const button = at && this.#chairs.querySelector(`[data-chair="${at}"] button`);
+    const button = at && (this.#chairs.querySelector(`[data-chair="${at}"] button`) ?? this.#chairs.querySelector('button'));
     if (button instanceof HTMLElement) button.focus();
   }
 }

@@ -156,7 +156,6 @@ export class BoardView {
     const more = () => {
       this.#all = true;
       this.#draw();
-      this.#content.querySelector('table')?.setAttribute('tabindex', '-1');
       this.#content.querySelector('table')?.focus({ preventScroll: true });
     };
     return h('button', { type: 'button', class: 'link', 'data-role': 'board-more', onclick: more }, this.#app.i18n.t('board.more', { n }));

@@ -36,7 +36,14 @@ function standIn(at, node) {
 /** Whether two are so but for what is in them. @param {Node} one @param {Node} other */
 function alike(one, other) {
   if (one === other) return true;
-  return one instanceof Text ? other instanceof Text : one.cloneNode(false).isEqualNode(other.cloneNode(false));
+  return one instanceof Text ? other instanceof Text : bare(one).isEqualNode(bare(other));
+}
+
+/** Without what is in it; whether it is unfolded is the reader's business. @param {Node} node */
+function bare(node) {
+  const its = node.cloneNode(false);
+  if (its instanceof HTMLDetailsElement) its.open = false;
+  return its;
 }
 
 /** @param {Node} there @param {Node} node */

@@ -26,7 +26,7 @@ export function standings({ t, number }, { caption, rows, columns }) {
   const head = (/** @type {string} */ name, /** @type {string} */ label, quiet = false) => h('th', { scope: 'col', class: name }, quiet ? h('span', { class: 'visually-hidden' }, label) : label);
   return h(
     'table',
-    { class: 'standings', 'data-role': 'standings' },
+    { class: 'standings', 'data-role': 'standings', tabindex: -1 },
     h('caption', null, caption),
     h('thead', null, h('tr', null, head('rank', t('board.rank')), head('player', t('board.player')), columns.map(({ name, label, main, quiet }) => head(main ? `${name} by` : name, label, quiet)))),
     h(

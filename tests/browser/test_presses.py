@@ -1,4 +1,4 @@
-"""What others do at the moment does not take away what somebody is pressing."""
+"""What others do at the moment does not take away what somebody is pressing, or is at."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ def pressed(what: Locator) -> Iterator[None]:
     what.page.mouse.down()
     yield
     what.page.mouse.up()
+
+
+def call_oneself(page: Page, name: str) -> None:
+    """In the dialog that asks for it."""
+    role(page, "name-input").fill(name)
+    page.keyboard.press("Enter")
 
 
 def test_a_seat_is_taken_while_another_is(new_context: NewContext, base_url: str) -> None:
@@ -67,3 +73,69 @@ def test_the_day_is_begun_while_another_finishes(page: Page, base_url: str, acti
         expect(page.locator("tr", has_text="Early Bird")).to_be_visible()
         expect(page.locator(".day-panel .hint")).to_have_text(re.compile(r"\d"))
     HeartTable(page).ready(1)
+
+
+def test_who_was_about_to_take_a_seat_is_at_another_when_it_is_taken(
+    new_context: NewContext, base_url: str
+) -> None:
+    host, guest, other = (HeartsTable(new_context().new_page()) for _ in range(3))
+    link = host.make(base_url)
+    guest.page.goto(link)
+    guest.page.locator('[data-chair="1"] [data-role="sit"]').focus()
+    other.sit(link, 1)
+    expect(guest.page.locator('[data-chair="2"] [data-role="sit"]')).to_be_focused()
+
+
+def test_a_whole_board_keeps_the_focus_when_it_changes(
+    page: Page, base_url: str, today: str, actions: list[Action]
+) -> None:
+    row = {
+        "player": "",
+        "name": "",
+        "me": False,
+        "rank": 1,
+        "time_ms": 1000,
+        "moves": 99,
+        "session": "",
+        "at_ms": 0,
+    }
+    more = [row | {"player": f"p{n}"} for n in range(20)]
+    page.route(
+        f"**/api/daily/{today}/board**",
+        lambda route: route.fulfill(json=(board := route.fetch().json()) | {"rows": board["rows"] + more}),
+    )
+    open_day(page, "new")
+    role(page, "board-more").click()
+    expect(page.locator(".standings").first).to_be_focused()
+    champion = Guest(base_url)
+    champion.arrive("Late Bird")
+    champion.win(actions)
+    expect(page.locator("tr", has_text="Late Bird")).to_be_visible()
+    expect(page.locator(".standings").first).to_be_focused()
+
+
+def test_what_was_unfolded_stays_so(page: Page) -> None:
+    for _ in range(3):
+        table = deal(page)
+        table.draw()
+        table.version(1)
+    page.goto("/")
+    older = page.locator("details.older")
+    older.locator("summary").click()
+    role(page, "name").click()
+    call_oneself(page, "Unfolder")
+    expect(page.locator(".who")).to_contain_text("Unfolder")
+    expect(older).to_have_attribute("open", "")
+
+
+def test_who_has_chosen_a_name_is_not_asked_for_one_any_more(
+    page: Page, base_url: str, actions: list[Action]
+) -> None:
+    guest = Guest(base_url)
+    guest.arrive()
+    guest.win(actions)
+    guest.sits_at(page.context)
+    open_day(page, "won")
+    role(page, "day-name").click()
+    call_oneself(page, "Named Now")
+    expect(role(page, "day-name")).to_have_count(0)
