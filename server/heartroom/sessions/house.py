@@ -126,7 +126,7 @@ class House:
         """The nodes that lived at the last beat; none before the first."""
         self._first_beat = asyncio.Lock()
         self.kept_out = False
-        """Whether nodes of another format have the store: then no session is opened here, and no move stored."""
+        """Whether nodes of another format have the store: no session is opened here, and no move stored."""
         self.when_kept_out: Final[list[Callable[[], None]]] = []
         """Each is called when that has come to be so."""
         self._told: set[str] = set()
