@@ -332,6 +332,7 @@ def test_who_goes_elsewhere_is_not_taken_to_the_game_that_was_asked_for_before(
     server.kill()
     banner = page.locator('[data-role="banner"]')
     expect(banner).to_contain_text(LOST)
+    expect(banner).to_have_css("opacity", "1")
     page.locator('[data-role="play"]').first.click()
     expect(banner).to_contain_text(ASKED)
     page.locator('[data-role="rules"]').first.click()
@@ -376,6 +377,8 @@ def test_who_plays_on_while_the_server_is_away_stays_at_the_table(
     server.kill()
     banner = page.locator('[data-role="banner"]')
     expect(banner).to_contain_text(LOST)
+    # What is lost for a moment moves nothing: only then does the page make room, and what is pressed moves.
+    expect(banner).to_have_css("opacity", "1")
     page.locator('[data-role="new"]').click()
     page.locator('[data-role="new-random"]').click()
     expect(banner).to_contain_text(ASKED)
@@ -398,6 +401,7 @@ def test_moves_that_are_kept_are_made_though_the_player_has_left_the_table(
     server.kill()
     banner = page.locator('[data-role="banner"]')
     expect(banner).to_contain_text(LOST)
+    expect(banner).to_have_css("opacity", "1")
     table.draw(2)
     if then == "home":
         page.locator(".home-link").click()
